@@ -114,6 +114,7 @@ fingerprints: build ## has anything simulated moved? ONLY="NAME ..." picks, RECO
 
 docs: build $(DOCS_READY) ## refresh the reference from the code, then build the pages into site/
 	$(BIN)/python docs/tools/refresh.py
+	$(BIN)/python docs/tools/gallery.py
 	NO_MKDOCS_2_WARNING=1 .tools/docs/bin/mkdocs build --strict --quiet
 
 lock: $(UV_READY) ## pin anew what pyproject.toml and requirements/*.in ask for

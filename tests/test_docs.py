@@ -55,3 +55,14 @@ def test_every_book_is_described() -> None:
     rows = page.split("## The books", 1)[1].splitlines()
     described = [word for row in rows if row.startswith("| `") for word in row.split("`")[1::2]]
     assert described == list(_engine.BOOKS)
+
+
+def test_the_picture_of_trust_shows_what_is_written_down() -> None:
+    tool = refresh.gallery
+    assert tool.says(tool.TRUST.read_text(encoding="utf-8")) == tool.says(tool.trust())
+
+
+@pytest.mark.slow("runs the demo")
+def test_the_opening_picture_is_what_the_demo_draws() -> None:
+    tool = refresh.gallery
+    assert tool.says(tool.FRONT.read_text(encoding="utf-8")) == tool.says(tool.front())

@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import gallery
 import index
 import notebook
 import reference
@@ -29,7 +30,10 @@ DOCS = ROOT / "docs"
 def played_pages() -> list[Path]:
     """Pages whose blocks are run."""
     written = {DOCS / name for name in reference.pages()}
-    return [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if p not in written)]
+    return [
+        ROOT / "README.md",
+        *sorted(p for p in DOCS.rglob("*.md") if p not in written and p.parent != gallery.GALLERY),
+    ]
 
 
 def notebooks() -> list[Path]:
@@ -42,7 +46,7 @@ def play(page: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="homenode-page-") as folder:
         player = Player(str(page.relative_to(ROOT)), Path(folder))
         text = page.read_text(encoding="utf-8")
-        return player.play(studies.front_page(text) if page == studies.FRONT_PAGE else text)
+        return player.play(studies.front_page(text) if page in studies.WITH_ALL else text)
 
 
 def run_notebook(page: Path) -> str:
@@ -64,6 +68,10 @@ def fresh() -> Iterator[tuple[Path, str]]:
         if page != what_if.PAGE:
             yield page, play(page)
     yield what_if.PAGE, what_if.page()
+    for page, draw in gallery.pictures().items():
+        kept = page.read_text(encoding="utf-8") if page.is_file() else ""
+        drawn = draw()
+        yield page, kept if gallery.says(kept) == gallery.says(drawn) else drawn
     for page in notebooks():
         yield page, run_notebook(page)
 

@@ -26,7 +26,9 @@ from homenode.evidence.study import (
 from homenode.evidence.study.outcome import moved_rows, outcome_path, outcome_text
 from homenode.report.study_pages import filled, result_block, trust_table
 
-FRONT_PAGE = Path(__file__).resolve().parents[2] / "README.md"
+_ROOT = Path(__file__).resolve().parents[2]
+WITH_ALL = (_ROOT / "README.md", _ROOT / "docs" / "trust.md")
+"""Pages with the table of all studies."""
 
 
 def pages() -> dict[Path, Callable[[], str]]:
@@ -46,7 +48,7 @@ def study_page(study: Study) -> str:
 
 
 def front_page(text: str) -> str:
-    """The front page with the table of all studies."""
+    """A page with the table of all studies."""
     results = [recorded_outcome(load_study(name)) for name in list_studies()]
     return filled(text, "studies", trust_table(results))
 

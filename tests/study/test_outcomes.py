@@ -63,8 +63,9 @@ def test_the_page_says_what_is_written_down(name: str) -> None:
     assert tool.page_of(study).read_text("utf-8") == tool.study_page(study), "run `make docs`"
 
 
-def test_the_front_page_says_what_is_written_down() -> None:
-    text = tool.FRONT_PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", tool.WITH_ALL, ids=lambda page: page.name)
+def test_pages_of_all_studies_say_what_is_written_down(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
     assert text == tool.front_page(text), "run `make docs`"
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from homenode.cli import call
 from homenode.evidence.study import load_study, run_study
-from homenode.report.study_pictures import moments, study_picture
+from homenode.report.charts import NULL, WITHIN
+from homenode.report.study_pictures import moments, placed, study_picture
 
 BASES = ("jbb-1a", "jbb-1b", "jbb-2b", "sap-1a", "sap-1b", "sap-2b")
 Capture = pytest.CaptureFixture[str]
@@ -20,7 +21,8 @@ def test_cores_and_switches_of_every_case_over_time(tmp_path: Path, capsys: Capt
     arguments = ["--replications", "1", "--out", str(tmp_path), "--picture", str(file)]
     assert call(["study", "p795-lpar-affinity", *arguments]) == 0
     assert f"drew {file}" in capsys.readouterr().err
-    drawn = json.loads(file.read_text())
+    drawn, bands = json.loads(file.read_text())["vconcat"]
+    assert "layer" in bands
     titles = [[panel["title"] for panel in row["hconcat"]] for row in drawn["vconcat"]]
     assert titles == [[name, name] for name in ("lpar1", "lpar2", "lpar3", "lpar4")]
     cores, switches = drawn["vconcat"][0]["hconcat"]
@@ -51,8 +53,8 @@ def test_means_over_time_are_the_run_s_metrics(tmp_path: Path) -> None:
 
 def test_ratios_stand_beside_those_that_were_published(tmp_path: Path) -> None:
     result = run_study(load_study("hp-vpars"), replications=1, out=tmp_path)
-    drawn = study_picture(result).to_dict()
-    data = drawn["datasets"]
+    whole = study_picture(result).to_dict()
+    drawn, data = whole["vconcat"][0], whole["datasets"]
     panels = {panel["title"]: data[panel["data"]["name"]] for panel in drawn["vconcat"]}
     assert set(panels) == {f"etr_per_s, {to} = 1" for to in BASES}
     shown = {(bar["label"], bar["kind"]): bar for bar in panels["etr_per_s, jbb-1a = 1"]}
@@ -71,12 +73,25 @@ def test_ratios_stand_beside_those_that_were_published(tmp_path: Path) -> None:
     assert all(one == domains[0] and one[0] == 0.0 for one in domains)
 
 
+def test_every_row_lies_in_its_tolerance_or_not(tmp_path: Path) -> None:
+    result = run_study(load_study("z14-caf"), out=tmp_path)
+    points = placed(result)
+    told = {one.published.case + " " + one.published.metric: one for one in result.comparisons}
+    for point in points:
+        if point["kind"] == NULL:
+            continue
+        one = told[point["label"]]
+        assert (point["kind"] == WITHIN) is one.within is (abs(point["at"]) <= 1.0)
+    assert len([point for point in points if point["kind"] != NULL]) == len(told)
+    # Nothing goes on over time in it, and still it has a picture.
+    assert len(study_picture(result).to_dict()["vconcat"]) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--all", "-i", "a.svg"], "a picture is of one study that is compared: name one"),
         (["p795-lpar-affinity", "-i", "a.pdf"], "a picture ends in one of .svg, .png, .json"),
-        (["z14-caf", "-i", "a.svg"], "z14-caf simulates nothing that goes on over time"),
     ],
 )
 def test_what_is_not_drawn(arguments: list[str], message: str, capsys: Capture) -> None:

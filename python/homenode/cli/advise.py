@@ -12,6 +12,7 @@ from homenode.cli.output import (
     JobsOption,
     JsonOption,
     OutOption,
+    PictureOption,
     ReplicationsOption,
     show,
     show_json,
@@ -127,6 +128,7 @@ def advise(
     partition: GrowingOption = None,
     replications: ReplicationsOption = None,
     seed: SeedOption = None,
+    picture: PictureOption = None,
     jobs: JobsOption = None,
     out: OutOption = "runs",
     as_json: JsonOption = False,
@@ -152,12 +154,31 @@ def advise(
         raise HomenodeError(
             "--partition says whose load grows", next_step="add --find rate, or leave it out"
         )
+    if picture is not None:
+        _check_picture(picture, of_layouts=more is None and find is None)
     running = {"replications": replications, "jobs": jobs, "out": out}
     if more is not None or find is not None:
         _most(loaded, more, partition, asked, running if simulate else None, as_json=as_json)
         return
     how = {"best": best, "seconds": time_of("--time", seconds), "seed": seed}
-    _advise(loaded, add, how, running if simulate else None, asked, as_json=as_json)
+    told = _advise(loaded, add, how, running if simulate else None, asked)
+    show_json(told.as_json()) if as_json else show_advice(told)
+    if picture is not None:
+        from homenode.cli.show import draw
+        from homenode.report.advice_pictures import advice_picture
+
+        draw(advice_picture(told), picture)
+    if told.stopped:
+        raise Interrupted("interrupted: this is the best so far")
+
+
+def _check_picture(picture: Path, *, of_layouts: bool) -> None:
+    """Refuse what cannot be drawn before the search, which takes long."""
+    from homenode.report.pictures import picture_path
+
+    if not of_layouts:
+        raise HomenodeError("a picture is of layouts", next_step="leave out --more and --find")
+    picture_path(picture)
 
 
 def _one_question(**questions: object) -> None:
@@ -174,9 +195,7 @@ def _advise(
     how: dict[str, Any],
     running: dict[str, Any] | None,
     asked: dict[str, Any],
-    *,
-    as_json: bool,
-) -> None:
+) -> Advice:
     from homenode.planner.confirm import Runs
     from homenode.planner.front import Asked, advised
     from homenode.planner.problem import problem_of
@@ -193,14 +212,11 @@ def _advise(
 
         searching = Asked(each=each, **how)
         runs = None if running is None else Runs(progress=simulating, **running)
-        told = (
+        return (
             advised(problem_of(scenario, asked), searching, runs)
             if add is None
             else best_place(scenario, add, searching, runs, **asked)
         )
-    show_json(told.as_json()) if as_json else show_advice(told)
-    if told.stopped:
-        raise Interrupted("interrupted: this is the best so far")
 
 
 def _most(

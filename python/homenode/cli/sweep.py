@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from homenode.cli.output import JsonOption, ReplicationsOption, show_json, show_text, tell
+from homenode.cli.output import (
+    JsonOption,
+    PictureOption,
+    ReplicationsOption,
+    show_json,
+    show_text,
+    tell,
+)
 from homenode.cli.points import (
     CsvOption,
     Form,
@@ -19,6 +26,9 @@ from homenode.cli.progress import progress_bar
 from homenode.cli.scenarios import ScenarioArgument, scenario_at
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from homenode.simulate.scenario import Scenario
     from homenode.simulate.sweep.results import SweepResults
 
 _MOST_TOLD = 50
@@ -53,6 +63,7 @@ def sweep(
     metrics: ShowOption = None,
     as_csv: CsvOption = False,
     as_markdown: MarkdownOption = False,
+    picture: PictureOption = None,
     out: Annotated[
         str, typer.Option("--out", help="Folder that keeps the sweeps.", metavar="FOLDER")
     ] = "sweeps",
@@ -61,7 +72,8 @@ def sweep(
     """Work off a sweep of thousands of points.
 
     By all cores, or on a cluster. The metrics of each point are kept in two tables, not its run.
-    What was begun goes on where it was: give the same command again.
+    What was begun goes on where it was: give the same command again. The picture of two axes is a
+    map of heat, that of one a line.
     """
     from homenode.simulate.kept.points import chosen_metrics
     from homenode.simulate.sweep import run_sweep
@@ -69,6 +81,8 @@ def sweep(
     form = form_of(as_csv=as_csv, as_markdown=as_markdown, as_json=as_json)
     wanted = chosen_metrics(metrics)
     loaded = scenario_at(scenario)
+    if picture is not None:
+        _check_picture(picture, loaded)
     with progress_bar(f"sweeping {scenario.name}, {loaded.points:,} points") as progress:
         done = run_sweep(
             loaded,
@@ -80,8 +94,23 @@ def sweep(
             progress=progress,
         )
     _show(done, wanted, form)
+    if picture is not None:
+        from homenode.cli.show import draw
+        from homenode.report.sweep_pictures import points_picture
+        from homenode.simulate.kept.points import compared
+
+        draw(points_picture(compared(done.read(wanted), wanted)), picture)
     if done.refused:
         raise typer.Exit(1)
+
+
+def _check_picture(picture: Path, loaded: Scenario) -> None:
+    """Refuse what cannot be drawn before the runs, which take long."""
+    from homenode.report.pictures import picture_path
+    from homenode.report.sweep_pictures import check_sweep
+
+    picture_path(picture)
+    check_sweep(tuple(loaded.axes), loaded.points)
 
 
 def _show(done: SweepResults, metrics: tuple[str, ...], form: Form) -> None:

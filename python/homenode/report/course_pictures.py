@@ -44,7 +44,9 @@ def course_picture(told: Course) -> alt.VConcatChart:
         parts.append(charts.spreads(spreads, "response [ms]"))
     title = f"{told['run']}, replication {told['replication']}"
     whole = alt.vconcat(*parts).resolve_scale(color="independent", strokeDash="independent")
-    chart: alt.VConcatChart = whole.properties(title=title)
+    chart: alt.VConcatChart = whole.properties(
+        title=title, description=f"{title}. {charts.said(parts)}"
+    )
     return chart
 
 
@@ -73,7 +75,9 @@ def sweep_picture(points: Mapping[str, Course], title: str) -> alt.VConcatChart:
     }
     below = [charts.spreads(rows, "response [ms]", name) for name, rows in spreads.items() if rows]
     parts = [drawn, alt.vconcat(*below).resolve_scale(x="shared")] if below else [drawn]
-    chart: alt.VConcatChart = alt.vconcat(*parts).properties(title=title)
+    chart: alt.VConcatChart = alt.vconcat(*parts).properties(
+        title=title, description=f"{title}. {charts.said([drawn, *below])}"
+    )
     return chart
 
 

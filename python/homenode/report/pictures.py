@@ -6,7 +6,9 @@ Every bar begins where the one before ended; the last, from zero, is as high as 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,8 @@ _COLOURS = {
     _TOTAL: charts.DARK, _PART: charts.QUIET, _MORE: charts.LOSS, _LESS: charts.GAIN,
 }  # fmt: skip
 _MARGIN = 0.15
+_DROWNS = 1.5
+"""So many times what changes is so much that a scale from zero would leave it little room."""
 
 
 def waterfall(explanation: Explanation) -> alt.LayerChart:
@@ -38,7 +42,7 @@ def waterfall(explanation: Explanation) -> alt.LayerChart:
     if explanation.base is not None:
         first, last = _names(explanation)
         title = f"From {first} to {last}: what costs more, what less"
-    return charts.steps(bars, _links(bars), (title, measure), _COLOURS, _highest(bars))
+    return charts.steps(bars, _links(bars), (title, measure), _COLOURS, scale_of(bars))
 
 
 def waterfalls(explanations: Sequence[Explanation]) -> alt.TopLevelMixin:
@@ -46,7 +50,11 @@ def waterfalls(explanations: Sequence[Explanation]) -> alt.TopLevelMixin:
     import altair as alt
 
     drawn = [waterfall(one) for one in explanations]
-    return drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn)
+    return (
+        drawn[0]
+        if len(drawn) == 1
+        else alt.vconcat(*drawn).properties(description=charts.said(drawn))
+    )
 
 
 def waterfall_steps(explanation: Explanation) -> list[Step]:
@@ -103,9 +111,19 @@ def _step(label: str, start: float, end: float, kind: str, digits: int) -> Step:
     }
 
 
-def _highest(steps: list[Step]) -> float:
-    """With room for the numbers above the bars."""
-    return max(step["top"] for step in steps) * (1.0 + _MARGIN) or 1.0
+def scale_of(steps: list[Step]) -> tuple[float, float]:
+    """From zero, or from a round number below all that changes where that is little of the whole;
+    with room for the numbers above the bars.
+    """
+    top = max(step["top"] for step in steps)
+    moves = [step for step in steps if step["kind"] in (_MORE, _LESS)]
+    least = min((min(step["start"], step["end"]) for step in moves), default=0.0)
+    span = top - least
+    if least <= _DROWNS * span:
+        return 0.0, top * (1.0 + _MARGIN) or 1.0
+    grain = 10.0 ** math.floor(math.log10(span or top))
+    lowest = grain * math.floor((least - span * _MARGIN) / grain)
+    return lowest, top + (top - lowest) * _MARGIN
 
 
 def picture_path(path: str | Path) -> Path:
@@ -126,6 +144,18 @@ def picture_path(path: str | Path) -> Path:
     return path
 
 
+def drawing(chart: alt.TopLevelMixin, says: str | None = None) -> str:
+    """A chart as SVG, with a role and what it says for those who do not see it: its own description
+    if not told.
+    """
+    import vl_convert
+
+    spec = chart.to_dict()
+    label = escape(says or spec["description"], quote=True)
+    drawn = vl_convert.vegalite_to_svg(spec)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+
+
 def save_picture(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     """Write a chart as its suffix says."""
     import vl_convert
@@ -136,7 +166,7 @@ def save_picture(chart: alt.TopLevelMixin, path: str | Path) -> Path:
         if path.suffix == ".png":
             write_whole(path, vl_convert.vegalite_to_png(spec, scale=_PNG_SCALE))
         elif path.suffix == ".svg":
-            write_whole(path, vl_convert.vegalite_to_svg(spec).encode())
+            write_whole(path, drawing(chart).encode())
         else:
             write_whole(path, dump_json(spec).encode())
     except OSError as error:

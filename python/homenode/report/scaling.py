@@ -11,7 +11,7 @@ from homenode.evidence.scaling.capability import BETWEEN, PREDICTED
 from homenode.evidence.scaling.causes import KINDS
 from homenode.evidence.scaling.result import ScalingResult
 from homenode.model.numbers import NOTHING, number
-from homenode.report.charts import DARK, LOSS, PALE, curves
+from homenode.report.charts import DARK, LOSS, QUIET, curves
 from homenode.report.tables import plain_table
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _ROWS = (
 )
 _MARKS = {BETWEEN: "~", PREDICTED: "*"}
 _ITR, _CURVE, _LINEAR = "ITR ratio", "capability ratio", "linear"
-_COLOURS = {_ITR: LOSS, _CURVE: DARK, _LINEAR: PALE}
+_COLOURS = {_ITR: LOSS, _CURVE: DARK, _LINEAR: QUIET}
 
 
 def scaling_tables(result: ScalingResult) -> list[Table]:

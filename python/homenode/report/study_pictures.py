@@ -1,22 +1,31 @@
 """A study's picture, as its source draws it: what is published as ratios to one layout as bars
-beside the simulated ones, all else as what the cases did over time.
+beside the simulated ones, all else as what the cases did over time; and every row in its tolerance.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from homenode.errors import HomenodeError
+from homenode.model.numbers import significant
 from homenode.report.charts import (
     GAIN,
+    LINES,
     LOSS,
+    NULL,
     OTHER,
+    OUTSIDE,
     QUIET,
+    WITHIN,
     Beside,
     Moment,
     Panel,
+    Placed,
+    bands,
     beside,
     over_time,
+    said,
 )
 from homenode.simulate.kept.totals import NS_PER_S
 
@@ -41,22 +50,54 @@ _BESIDE = {_PUBLISHED: QUIET, _SIMULATED: LOSS}
 
 
 def study_picture(result: StudyResult) -> alt.VConcatChart:
-    """Bars where every row of a study is a ratio, what went on over time elsewhere.
-
-    Raises `HomenodeError` for a study that has neither.
+    """Bars where every row of a study is a ratio, what went on over time where anything did; below,
+    all rows beside their tolerances.
     """
+    import altair as alt
+
+    title = result.study.title
+    parts: list[alt.VConcatChart | alt.LayerChart] = []
     panels = bars(result)
-    if panels:
-        return beside(panels, result.study.title, _BESIDE)
     cases = {
         name: moments(run, result.study.cases[name].partition) for name, run in result.runs.items()
     }
-    if not any(cases.values()):
-        raise HomenodeError(
-            f"study {result.study.name} simulates nothing that goes on over time",
-            next_step="leave --picture out",
-        )
-    return over_time(cases, _PANELS, result.study.title, _OVER_TIME)
+    if panels:
+        parts.append(beside(panels, title, _BESIDE))
+    elif any(cases.values()):
+        parts.append(over_time(cases, _PANELS, title, _OVER_TIME))
+    parts.append(bands(placed(result), f"{title}: published / simulated"))
+    whole = alt.vconcat(*parts).resolve_scale(color="independent", shape="independent")
+    chart: alt.VConcatChart = whole.properties(title=title, description=said(parts))
+    return chart
+
+
+def placed(result: StudyResult) -> list[Placed]:
+    """Every row that was simulated, where it lies in its tolerance; beside it where the null model
+    does.
+    """
+    found = []
+    for one in result.comparisons:
+        row, mean = one.published, one.simulated.mean
+        if mean is None:
+            continue
+        label = f"{row.case} {row.metric}"
+        shown = f"{row.shown} / {significant(mean)} {row.unit} ({row.tolerance})"
+        kind = WITHIN if one.within else OUTSIDE
+        found.append(Placed(label=label, kind=kind, at=_at(row.bounds, mean), shown=shown))
+        guess = result.null_answer(one)
+        if guess is not None:
+            found.append(Placed(label=label, kind=NULL, at=_at(row.bounds, guess), shown=""))
+    return found
+
+
+def _at(bounds: tuple[float, float], value: float) -> float:
+    """From -1 at the lower bound to 1 at the upper; where both are one number, any other lies far
+    off.
+    """
+    low, high = bounds
+    if low == high:
+        return math.copysign(math.inf, value - low) if value != low else 0.0
+    return (2.0 * value - low - high) / (high - low)
 
 
 def bars(result: StudyResult) -> dict[str, list[Beside]]:
@@ -117,3 +158,20 @@ def moments(run: Run, partition: str | None) -> list[Moment]:
                 )
         before = now
     return found
+
+
+def trust_picture(results: Sequence[StudyResult]) -> alt.VConcatChart:
+    """Of each study the share of rows within tolerance that nothing is fitted to, and how many of
+    them one number for each metric would pass.
+    """
+    panels: dict[str, list[Beside]] = {"rows within tolerance [%]": []}
+    (found,) = panels.values()
+    for one in results:
+        count = one.not_fitted_count
+        for kind, within in ((_SIMULATED, count.within), (NULL, count.null_within)):
+            if count.rows and within is not None:
+                share = 100.0 * within / count.rows
+                shown = f"{within}/{count.rows}"
+                found.append(_bar(one.study.name, kind, share, (share, share), shown))
+    colours = {_SIMULATED: LINES[0], NULL: QUIET}
+    return beside(panels, "Studies: rows that nothing is fitted to", colours)

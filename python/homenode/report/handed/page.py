@@ -10,6 +10,7 @@ from pathlib import Path
 
 from homenode.errors import HomenodeError, StoreError
 from homenode.report.handed.section import Picture, Section
+from homenode.report.pictures import drawing
 from homenode.simulate.kept.grid import Grid
 from homenode.staging import write_whole
 
@@ -96,14 +97,9 @@ def _section(one: Section, at: int) -> str:
 
 def _figure(picture: Picture, key: str) -> str:
     """The drawing with a name for those who do not see it; ids are its own on the page."""
-    import vl_convert
-
-    drawn = vl_convert.vegalite_to_svg(picture.chart.to_dict())
+    drawn = drawing(picture.chart, picture.says)
     drawn = re.sub(r'\b(id="|url\(#|href="#)', lambda found: found[0] + key + "-", drawn)
-    named = drawn.replace(
-        "<svg ", f'<svg role="img" aria-label="{escape(picture.says, quote=True)}" ', 1
-    )
-    return f"<figure>\n{named}\n</figure>"
+    return f"<figure>\n{drawn}\n</figure>"
 
 
 def _table(grid: Grid) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from homenode.model.numbers import number
 from homenode.planner import Advice
 from homenode.report.advice import advice_lines, advice_table, command_lines
+from homenode.report.advice_pictures import advice_picture
 from homenode.report.course_pictures import course_picture
 from homenode.report.courses import course_tables
 from homenode.report.handed.section import Picture, Section, grid_of
@@ -138,7 +139,8 @@ def _advice(told: Advice) -> Section:
     """Doing nothing first, then the best few with their reasons and commands."""
     lines = [line for line in advice_lines(told) if line]
     commands = tuple(command_lines(told))
-    return Section("Advice", lines, (), (grid_of(advice_table(told)),), commands)
+    picture = Picture(advice_picture(told), f"Advice, before and after: {told.told}")
+    return Section("Advice", lines, (picture,), (grid_of(advice_table(told)),), commands)
 
 
 def _over_time(run: Run) -> Section:

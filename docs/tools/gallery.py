@@ -1,0 +1,131 @@
+"""The pictures of the pages: those that are kept, and the gallery of every chart from real runs,
+which `make docs` builds into docs/gallery/ (kept out of the sources).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+from homenode.cli import call
+from homenode.evidence.study import list_studies, load_study, recorded_outcome
+from homenode.report.pictures import drawing
+from homenode.report.study_pictures import trust_picture
+
+ROOT = Path(__file__).resolve().parents[2]
+GALLERY = ROOT / "docs" / "gallery"
+TRUST = ROOT / "docs" / "img" / "trust.svg"
+FRONT = ROOT / "docs" / "img" / "front.svg"
+EXAMPLES = ROOT / "examples"
+FRAME = EXAMPLES / "p795-shared-book.toml"
+_MOST_ROWS = 60
+
+DRAWN = {
+    "The machine with a run on it": ["show", "p795-shared-book"],
+    "Cores over time, and responses": ["show", "p795-shared-book", "--over-time"],
+    "Where the cores of a partition went": ["explain", "p795-shared-book:lpar1"],
+    "What one pays more than the other": [
+        "explain", "p795-shared-book:lpar1", "p795-shared-book:lpar2",
+    ],
+    "A sweep of two things": [
+        "sweep", str(EXAMPLES / "sweep-virtual-processors.toml"), "-n", "2", "--show",
+        "physc,response_ms_p95",
+    ],
+    "Advice, before and after": ["advise", str(FRAME), "--no-simulate", "--time", "5 s"],
+    "Capability of a mainframe's partition": ["partition-table", "z14"],
+    "Published and simulated": ["study", "z14-caf"],
+}  # fmt: skip
+"""Each chart's command."""
+
+
+def pictures() -> dict[Path, Callable[[], str]]:
+    """Pictures that are kept, and who draws them."""
+    return {FRONT: front, TRUST: trust}
+
+
+def trust() -> str:
+    """Of all studies, from what is written down of them."""
+    return drawing(trust_picture([recorded_outcome(load_study(one)) for one in list_studies()]))
+
+
+def front() -> str:
+    """What `make demo` draws."""
+    with tempfile.TemporaryDirectory(prefix="homenode-front-") as folder:
+        _done(["demo", "--pictures", folder, "--out", f"{folder}/runs"])
+        return Path(folder, "p795.svg").read_text(encoding="utf-8")
+
+
+def says(picture: str) -> str:
+    """What a drawing says in words: all that does not depend on the fonts of the machine."""
+    found = re.search(r'aria-label="([^"]*)"', picture)
+    return unescape(found[1]) if found else ""
+
+
+@contextlib.contextmanager
+def _made(*commands: list[str]) -> Iterator[Path]:
+    """A folder in which the example was run and commands drew, by number."""
+    with tempfile.TemporaryDirectory(prefix="homenode-gallery-") as name, contextlib.chdir(name):
+        _done(["run", str(FRAME)])
+        for at, command in enumerate(commands):
+            for ending in ("svg", "json"):
+                _done([*command, "--picture", f"{at}.{ending}"])
+        yield Path(name, "0.svg")
+
+
+def _done(command: list[str]) -> None:
+    with contextlib.redirect_stdout(None):
+        if call(command):
+            raise RuntimeError(f"homenode {' '.join(command)} failed")
+
+
+def gallery() -> None:
+    """Write the page with every picture, and beneath each its numbers."""
+    GALLERY.mkdir(exist_ok=True)
+    page = [
+        "# Gallery",
+        "",
+        "Every chart from a run of an example; `--picture` of its command draws it.",
+        "",
+    ]
+    with _made(*DRAWN.values()) as first:
+        for at, (title, command) in enumerate(DRAWN.items()):
+            svg, spec = (
+                first.with_name(f"{at}.{ending}").read_text() for ending in ("svg", "json")
+            )
+            (GALLERY / f"{at}.svg").write_text(svg, encoding="utf-8")
+            words = " ".join(command).replace(f"{EXAMPLES}/", "")
+            page += [
+                f"## {title}", "", f"`homenode {words} --picture {at}.svg`", "",
+                f"![{says(svg).replace(']', ')').replace('[', '(')}]({at}.svg)", "",
+                *_tables(json.loads(spec)), "",
+            ]  # fmt: skip
+    (GALLERY / "index.md").write_text("\n".join(page), encoding="utf-8")
+
+
+def _tables(spec: dict[str, Any]) -> Iterator[str]:
+    """The numbers that are drawn, folded."""
+    yield "<details><summary>The numbers</summary>"
+    for rows in spec.get("datasets", {}).values():
+        heads = list(dict.fromkeys(key for row in rows for key in row))
+        yield "<table>" + _row("th", heads)
+        for row in rows[:_MOST_ROWS]:
+            yield _row("td", [row.get(head, "") for head in heads])
+        yield "</table>"
+        if len(rows) > _MOST_ROWS:
+            yield f"<p>{len(rows) - _MOST_ROWS} more rows.</p>"
+    yield "</details>"
+
+
+def _row(tag: str, cells: list[object]) -> str:
+    texts = (f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells)
+    return f"<tr>{''.join(f'<{tag}>{escape(text)}</{tag}>' for text in texts)}</tr>"
+
+
+if __name__ == "__main__":
+    gallery()

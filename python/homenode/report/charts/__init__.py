@@ -1,0 +1,34 @@
+"""The specs of all charts, from plain points: curves, bars beside each other, waterfalls, what went
+on over time. What the points mean is the business of the modules that make them; a front that draws
+by itself takes `to_dict` of what these functions give.
+"""
+
+from homenode.report.charts.bands import NULL, OUTSIDE, WITHIN, Placed, bands
+from homenode.report.charts.beside import Beside, beside
+from homenode.report.charts.colours import (
+    DARK,
+    DARK_GROUND,
+    GAIN,
+    LINES,
+    LOSS,
+    MANY,
+    OTHER,
+    PALE,
+    QUIET,
+    on_dark,
+    said,
+)  # fmt: skip
+from homenode.report.charts.courses import LIMIT, Moment, Panel, courses, over_time
+from homenode.report.charts.curves import curves
+from homenode.report.charts.heat import Hot, heat
+from homenode.report.charts.lying import Piece, lying
+from homenode.report.charts.moves import Move, moves
+from homenode.report.charts.spreads import Spread, spreads
+from homenode.report.charts.waterfall import Step, steps
+
+__all__ = [
+    "DARK", "DARK_GROUND", "GAIN", "LIMIT", "LINES", "LOSS", "MANY", "NULL", "OTHER", "OUTSIDE",
+    "PALE", "QUIET", "WITHIN", "Beside", "Hot", "Moment", "Move", "Panel", "Piece", "Placed",
+    "Spread", "Step", "bands", "beside", "courses", "curves", "heat", "lying", "moves",
+    "on_dark", "over_time", "said", "spreads", "steps",
+]  # fmt: skip

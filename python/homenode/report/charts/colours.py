@@ -1,0 +1,59 @@
+"""Colours that mean the same in every chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair as alt
+
+LOSS, GAIN, QUIET, DARK, PALE, OTHER = (
+    "#c8553d", "#3f8f6b", "#74899a", "#64717b", "#c9d1d6", "#7f5fb0",
+)  # fmt: skip
+"""Colours that mean the same in every chart: what costs, what saves, what is only there. All but
+the pale one are seen as lines too, three to one against both grounds.
+"""
+GROUND, DARK_GROUND, LIGHT_INK = "#ffffff", "#1b1b1b", "#e8ecee"
+LINE = "#767676"
+"""Of lines and of the outline that every bar, area and piece has: the light ones need it on white,
+the dark ones on black.
+"""
+LETTER = "#000000"
+"""On what is filled, which is the same on both grounds."""
+MANY = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#f0e442", "#7f5fb0",
+    "#8c564b", "#6b8e23", "#c0c0ff", "#ff9d9a",
+)  # fmt: skip
+"""Colours for things of one kind, taken in turn, the first seven for those who see fewer too; for
+what is filled and outlined, not for lines.
+"""
+
+LINES = (MANY[0], MANY[1], MANY[2], MANY[3], MANY[7], MANY[9])
+"""Those that are seen as lines on both grounds."""
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [12, 4], [1, 4])
+"""Lines are told apart by their dashes too."""
+
+
+def colour_of(colours: Mapping[str, str], *, legend: bool = True) -> alt.Color:
+    """Of kinds, in their order."""
+    import altair as alt
+
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    kinds = alt.Color("kind:N", title=None, scale=scale)
+    return kinds if legend else kinds.legend(None)
+
+
+def on_dark(spec: dict[str, Any]) -> dict[str, Any]:
+    """A chart's spec for a dark ground."""
+    ink = {"labelColor": LIGHT_INK, "titleColor": LIGHT_INK}
+    config = {
+        "axis": {**ink, "gridColor": "#3a3f43", "domainColor": LINE, "tickColor": LINE},
+        "legend": ink, "header": ink, "title": {"color": LIGHT_INK}, "text": {"color": LIGHT_INK},
+    }  # fmt: skip
+    return {**spec, "background": DARK_GROUND, "config": {**spec.get("config", {}), **config}}
+
+
+def said(parts: Iterable[alt.TopLevelMixin]) -> str:
+    """What a chart made of others says: what they say."""
+    return ". ".join(str(part.to_dict()["description"]) for part in parts)

@@ -1,0 +1,65 @@
+"""Maps of heat: a number by two things."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
+
+from homenode.report.charts.colours import GROUND, LETTER, LINE
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_CELL = 52
+_DARK_FROM = 0.55
+"""Share of the scale from which on its colours carry light numbers."""
+
+
+class Hot(TypedDict):
+    """A cell: where, how much, what stands in it."""
+
+    across: str
+    up: str
+    value: float
+    shown: str
+
+
+def heat(panels: Mapping[str, Sequence[Hot]], axes: tuple[str, str], title: str) -> alt.ConcatChart:
+    """A panel a title with a scale of its own, darker for more; the number stands in every cell, so
+    that nothing rests on the colour.
+    """
+    import altair as alt
+
+    drawn = [_heat(name, cells, axes) for name, cells in panels.items()]
+    said = "; ".join(
+        f"{name}: " + ", ".join(f"{c['across']} and {c['up']} {c['shown']}" for c in cells)
+        for name, cells in panels.items()
+    )
+    chart: alt.ConcatChart = (
+        alt.concat(*drawn, columns=2)
+        .resolve_scale(color="independent")
+        .properties(title=title, description=f"{title}, {axes[0]} by {axes[1]}. {said}")
+    )
+    return chart
+
+
+def _heat(name: str, cells: Sequence[Hot], axes: tuple[str, str]) -> alt.LayerChart:
+    import altair as alt
+
+    values = [cell["value"] for cell in cells]
+    least, most = min(values), max(values)
+    dark = least + _DARK_FROM * (most - least)
+    base = alt.Chart(alt.InlineData(values=[*cells])).encode(
+        x=alt.X("across:O", sort=None, title=axes[0], axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("up:O", sort=None, title=axes[1]),
+    )
+    colour = alt.Color("value:Q", title=name, scale=alt.Scale(scheme="blues"), legend=None)
+    squares = base.mark_rect(stroke=LINE).encode(color=colour)
+    light = alt.condition(
+        f"datum.value > {dark} && {least} < {most}", alt.value(GROUND), alt.value(LETTER)
+    )
+    numbers = base.mark_text(fontSize=10).encode(text="shown:N", color=light)
+    chart: alt.LayerChart = (squares + numbers).properties(
+        title=name, width=alt.Step(_CELL), height=alt.Step(_CELL // 2)
+    )
+    return chart

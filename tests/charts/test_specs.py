@@ -1,0 +1,187 @@
+"""Charts as data: said in words, units on axes, no bar cut unmarked, nothing told by colour alone,
+seen on both grounds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from homenode.report import charts
+from homenode.report.charts import Beside, Hot, Moment, Move, Piece, Placed, Spread, Step
+from homenode.report.charts.colours import DARK_GROUND, GROUND, LETTER, LIGHT_INK, LINE
+from homenode.report.charts.waterfall import CUT
+from homenode.report.pictures import scale_of
+
+COLOURS = {"one": charts.LINES[0], "two": charts.LINES[1]}
+
+
+def _steps(lowest: float) -> Any:
+    bars = [
+        Step(label="before", start=0.0, end=5.0, top=5.0, kind="one", shown="5.0"),
+        Step(label="cause", start=5.0, end=5.4, top=5.4, kind="two", shown="+0.4"),
+        Step(label="after", start=0.0, end=5.4, top=5.4, kind="one", shown="5.4"),
+    ]
+    return charts.steps(bars, [], ("From before to after", "cores"), COLOURS, (lowest, 6.0))
+
+
+def specs() -> dict[str, dict[str, Any]]:
+    """Each as the data that browsers, files and notebooks are given."""
+    moments = [
+        Moment(seconds=second, panel="all", kind=kind, value=1.0 + at)
+        for second in (1.0, 2.0)
+        for at, kind in enumerate(COLOURS)
+    ]
+    about = charts.Panel(title="cores", stacked=True)
+    bars = [
+        Beside(label="a", kind=kind, value=1.0, low=0.9, high=1.1, shown="1") for kind in COLOURS
+    ]
+    pieces = [
+        Piece(place="0.0", kind=kind, value=4.0, at=at, shown=kind)
+        for at, kind in enumerate(COLOURS)
+    ]
+    spread = Spread(label="a", shown="1 / 2 / 3 / 4", p50=1.0, p95=2.0, p99=3.0, max=4.0)
+    cells = [Hot(across=x, up="1", value=float(x), shown=x) for x in ("2", "4", "8")]
+    placed = Placed(label="a physc", kind=charts.OUTSIDE, at=-7.0, shown="1 / 2")
+    move = Move(label="db home", before="book0", after="book1")
+    line = [{"x": x, "y": float(x), "kind": kind} for kind in COLOURS for x in (1, 2)]
+    drawn = {
+        "waterfall": _steps(0.0),
+        "waterfall cut": _steps(4.5),
+        "beside": charts.beside({"ratio, a = 1": bars}, "Published", COLOURS),
+        "courses": charts.courses({"all": moments}, {"all": about}, COLOURS),
+        "lines": charts.courses({"all": moments}, {"all": {**about, "stacked": False}}, COLOURS),
+        "over time": charts.over_time({"a": moments}, {"all": about}, "Cores", COLOURS),
+        "lying": charts.lying({"cores": pieces}, "Map", COLOURS),
+        "spreads": charts.spreads([spread], "response [ms]"),
+        "heat": charts.heat({"db: physc [cores]": cells}, ("virtual", "SMT"), "Sweep"),
+        "bands": charts.bands([placed], "Published"),
+        "moves": charts.moves([move], "Moves"),
+        "curves": charts.curves(line, ("x", "y"), ("Line", "processors", "ratio"), COLOURS),
+    }  # fmt: skip
+    return {name: chart.to_dict() for name, chart in drawn.items()}
+
+
+DRAWN = specs()
+LEAST = 3.0
+AS_LINES = (
+    charts.LOSS, charts.GAIN, charts.QUIET, charts.DARK, charts.OTHER, *charts.LINES,
+)  # fmt: skip
+FILLED = {"bar", "area", "rect"}
+
+
+def views(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every mark of a chart."""
+    if "mark" in spec:
+        yield spec
+    for key in ("layer", "concat", "vconcat", "hconcat"):
+        for inner in spec.get(key, ()):
+            yield from views(inner)
+
+
+def contrast(one: str, other: str) -> float:
+    """As the guidelines for pages define it."""
+
+    def light(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    darker, lighter = sorted((light(one), light(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_says_what_it_shows(name: str) -> None:
+    assert len(DRAWN[name]["description"]) > len("a chart")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_axis_of_amounts_has_a_title(name: str) -> None:
+    for view in views(DRAWN[name]):
+        for side in ("x", "y"):
+            axis = view["encoding"].get(side, {})
+            if axis.get("type") == "quantitative" and "title" in axis:
+                assert axis["title"]
+    titles = [
+        view["encoding"][side].get("title")
+        for view in views(DRAWN[name])
+        for side in ("x", "y")
+        if view["encoding"].get(side, {}).get("type") == "quantitative"
+    ]
+    assert any(titles) or not titles
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_bars_stand_on_zero_or_are_marked_as_cut(name: str) -> None:
+    for view in views(DRAWN[name]):
+        up = view["encoding"].get("y", {})
+        amount = view["mark"]["type"] == "bar" and up.get("type") == "quantitative"
+        if amount and up.get("scale", {}).get("domain", [0])[0]:
+            marks = [one["mark"].get("text") for one in views(DRAWN[name])]
+            assert CUT in marks
+            assert "from 4.5" in view["encoding"]["y"]["title"]
+    scales = [one["encoding"]["y"]["scale"] for one in views(DRAWN["waterfall cut"])]
+    assert all(one == scales[0] and one["domain"][0] == 4.5 for one in scales)
+    assert CUT in json.dumps(DRAWN["waterfall cut"], ensure_ascii=False)
+    assert CUT not in json.dumps(DRAWN["waterfall"], ensure_ascii=False)
+
+
+@pytest.mark.parametrize(("total", "starts"), [(10.0, True), (0.5, False)])
+def test_differences_do_not_drown_in_the_total(total: float, starts: bool) -> None:
+    def step(label: str, start: float, end: float, kind: str) -> charts.Step:
+        top = max(start, end)
+        return {
+            "label": label, "start": start, "end": end, "top": top, "kind": kind, "shown": "",
+        }  # fmt: skip
+
+    after = total + 0.7
+    lowest, highest = scale_of(
+        [
+            step("before", 0.0, total, "total"),
+            step("dearer", total, after, "more"),
+            step("after", 0.0, after, "total"),
+        ]
+    )
+    assert (lowest > 0.0) is starts
+    assert lowest < total < after < highest
+    assert 0.7 / (highest - lowest) > 0.3
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_what_is_filled_has_an_outline(name: str) -> None:
+    for view in views(DRAWN[name]):
+        if view["mark"]["type"] in FILLED and view["mark"].get("opacity") is None:
+            assert view["mark"].get("stroke") == LINE
+        if view["mark"]["type"] == "line":
+            assert set(view["encoding"]["color"]["scale"]["range"]) <= set(AS_LINES)
+
+
+@pytest.mark.parametrize("ground", [GROUND, DARK_GROUND])
+def test_marks_are_seen_on_both_grounds(ground: str) -> None:
+    assert contrast(LINE, ground) >= LEAST
+    for colour in AS_LINES:
+        assert contrast(colour, ground) >= LEAST
+    for colour in (*charts.MANY, charts.PALE):
+        assert contrast(colour, LETTER) >= LEAST, f"letters on {colour} are not read"
+    assert contrast(LIGHT_INK, DARK_GROUND) >= 2 * LEAST
+
+
+def test_those_beside_each_other_are_told_apart_by_more_than_colour() -> None:
+    for view in views(DRAWN["lines"]):
+        assert view["encoding"]["strokeDash"]["scale"]["range"][0] != [6, 3]
+    dashes = next(views(DRAWN["curves"]))["encoding"]["strokeDash"]["scale"]["range"]
+    assert len({str(one) for one in dashes}) == len(dashes)
+    for name in ("lying", "heat", "beside", "waterfall"):
+        assert any(view["mark"]["type"] == "text" for view in views(DRAWN[name]))
+    points = next(one for one in views(DRAWN["bands"]) if "shape" in one["encoding"])
+    assert len(set(points["encoding"]["shape"]["scale"]["range"])) == 3
+
+
+def test_the_dark_ground_is_a_matter_of_the_spec() -> None:
+    dark = charts.on_dark(DRAWN["waterfall"])
+    assert dark["background"] == DARK_GROUND
+    assert dark["layer"] == DRAWN["waterfall"]["layer"]
