@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import vl_convert
 
 from homenode.report import charts
 from homenode.report.charts import Beside, Hot, Moment, Move, Piece, Placed, Spread, Step
@@ -66,6 +68,17 @@ def specs() -> dict[str, dict[str, Any]]:
 
 
 DRAWN = specs()
+CHROMIUM = Path("/usr/bin/chromium")
+POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:"
+"""No evaluated text, no scripts from elsewhere; Vega sets styles of single elements itself."""
+PLACE = "http://charts.test/"
+DRAW = """
+window.drawn = Promise.all(window.specs.map((spec) => {
+  const place = document.body.appendChild(document.createElement("div"));
+  const how = {ast: true, actions: false, defaultStyle: false, renderer: "svg"};
+  return vegaEmbed(place, spec, how);
+})).then((all) => all.length);
+"""
 LEAST = 3.0
 AS_LINES = (
     charts.LOSS, charts.GAIN, charts.QUIET, charts.DARK, charts.OTHER, *charts.LINES,
@@ -185,3 +198,40 @@ def test_the_dark_ground_is_a_matter_of_the_spec() -> None:
     dark = charts.on_dark(DRAWN["waterfall"])
     assert dark["background"] == DARK_GROUND
     assert dark["layer"] == DRAWN["waterfall"]["layer"]
+
+
+@pytest.mark.slow("starts a browser")
+def test_every_chart_is_drawn_under_a_strict_policy() -> None:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no {CHROMIUM}: install Debian's chromium")
+    scripts = {
+        "bundle.js": vl_convert.javascript_bundle(),
+        "specs.js": f"window.specs = {json.dumps([*DRAWN.values()])};",
+        "draw.js": DRAW,
+    }
+    tags = "".join(f'<script type="module" src="{name}"></script>' for name in scripts)
+    pages = {"": f'<!DOCTYPE html><meta charset="utf-8"><title>charts</title><body>{tags}'}
+    problems: list[str] = []
+    with sync_api.sync_playwright() as playing:
+        browser = playing.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on(
+            "console", lambda told: problems.append(told.text) if told.type == "error" else None
+        )
+        page.on("pageerror", lambda error: problems.append(str(error)))
+
+        def answer(route: sync_api.Route) -> None:
+            name = route.request.url.removeprefix(PLACE)
+            kind = "text/javascript" if name in scripts else "text/html"
+            body = scripts.get(name, pages.get(name))
+            headers = {"Content-Security-Policy": POLICY, "Content-Type": kind}
+            route.fulfill(status=404 if body is None else 200, body=body or "", headers=headers)
+
+        page.route("**/*", answer)
+        page.goto(PLACE)
+        page.wait_for_function("window.drawn !== undefined")
+        assert page.evaluate("window.drawn") == len(DRAWN)
+        assert page.locator("svg").count() == len(DRAWN)
+        browser.close()
+    assert [one for one in problems if "favicon" not in one] == []

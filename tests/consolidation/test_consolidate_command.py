@@ -194,3 +194,18 @@ def test_a_server_of_unknown_speed_is_named_with_how_to_say_it(
     assert "1-2" in err
     assert "--from NAME=MACHINE" in err
     assert homenode(capsys, f"made --onto {TARGET} --from x=ibm-power-795")[0] == 0
+
+
+def test_headroom_over_the_days_as_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = f"made --onto {TARGET}x2 --growth 2%/month"
+    assert homenode(capsys, f"{asked} --picture left.json")[0] == 0
+    drawn = json.loads(Path("left.json").read_text())
+    assert len(drawn["vconcat"]) == 2
+    rows = [row for data in drawn["datasets"].values() for row in data if "days" in row]
+    left = [row["left"] for row in sorted(rows, key=lambda row: row["days"])]
+    # Demand that grows leaves less each day.
+    assert left == sorted(left, reverse=True)
+    assert left[0] == pytest.approx(answer(capsys, asked)["cores_left"])
+    # Three days tell no growth: then there is what each machine has left, and no more.
+    assert homenode(capsys, f"made --onto {TARGET} --picture now.json")[0] == 0
+    assert len(json.loads(Path("now.json").read_text())["vconcat"]) == 1

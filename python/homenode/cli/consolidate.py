@@ -11,7 +11,7 @@ import typer
 
 from homenode.cli import complete
 from homenode.cli.importing import CpusOption, PathsArgument, UnpackedOption, limits_of, positive
-from homenode.cli.output import JsonOption, show, show_json, show_text, tell
+from homenode.cli.output import JsonOption, PictureOption, show, show_json, show_text, tell
 from homenode.cli.progress import progress_bar
 from homenode.errors import InputError
 
@@ -128,6 +128,7 @@ def consolidate(
     ] = 1,
     unpacked: UnpackedOption = None,
     output: FolderOption = None,
+    picture: PictureOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -160,10 +161,19 @@ def consolidate(
         apart=tuple(_group(one) for one in apart or ()),
         seed=seed,
     )
+    if picture is not None:
+        from homenode.report.pictures import picture_path
+
+        picture_path(picture)
     with progress_bar(f"consolidating {paths[0].name}") as progress:
         work = Consolidating(paths, onto, asked, limits_of(unpacked), cpus, progress)
         found = work.answer()
     files = [] if output is None else save(work, output, force=force)
+    if picture is not None:
+        from homenode.cli.show import draw
+        from homenode.report.consolidation_pictures import consolidation_picture
+
+        draw(consolidation_picture(found), picture)
     if as_json:
         show_json({**found.as_json(), "scenarios": [str(file) for file in files]})
         return
