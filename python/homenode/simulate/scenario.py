@@ -10,7 +10,7 @@ from homenode.errors import ScenarioError
 from homenode.model import scenario as model
 from homenode.model.spec import Spec
 from homenode.simulate.run import Run
-from homenode.simulate.runner.running import run_scenario
+from homenode.simulate.runner.running import LookFn, run_scenario
 from homenode.simulate.runner.simulate import ProgressFn
 from homenode.simulate.seek.look import Found, look_for, sought_of
 from homenode.simulate.seek.users import UsersFound
@@ -36,12 +36,14 @@ class Scenario(model.Scenario):
         out: str | Path = "runs",
         progress: ProgressFn | None = None,
         stop: threading.Event | None = None,
+        look: LookFn | None = None,
     ) -> Run:
         """Simulate it and keep the results in a folder of `out`.
 
         `replications` and `seed` replace the scenario's own; `jobs` is the number of threads, all
         cores if not given. `progress` is told the share that is done and the seconds left; once
-        `stop` is set, what has finished is kept and `InterruptedRun` raised.
+        `stop` is set, what has finished is kept and `InterruptedRun` raised. `look` is called with
+        the spec, the replication and the columns of each table as rows of intervals come.
         """
         return run_scenario(
             self,
@@ -51,6 +53,7 @@ class Scenario(model.Scenario):
             out=out,
             progress=progress,
             stop=stop,
+            look=look,
         )
 
     def solve(self, *, progress: ProgressFn | None = None) -> Solved:
