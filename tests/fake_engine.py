@@ -246,7 +246,12 @@ def check(spec_json: str) -> None:
         raise SpecError("the duration is 0 ns; give it a length")
 
 
-def simulate(spec_json: str, replication: int, observe: Callable[[dict[str, Any]], bool]) -> str:
+def simulate(
+    spec_json: str,
+    replication: int,
+    observe: Callable[[dict[str, Any]], bool],
+    latest: bool = False,
+) -> str:
     """One replication."""
     check(spec_json)
     spec = json.loads(spec_json)

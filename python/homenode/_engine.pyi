@@ -45,7 +45,10 @@ def check(spec_json: str) -> None: ...
 # interval come when no later one can change them any more, the last at the end of the run. It
 # returns False to stop the run.
 def simulate(
-    spec_json: str, replication: int, observe: Callable[[dict[str, Any]], bool]
+    spec_json: str,
+    replication: int,
+    observe: Callable[[dict[str, Any]], bool],
+    latest: bool = False,
 ) -> str: ...
 
 # Split an entitlement in cores over logical cores in vertical polarization: how many are

@@ -78,6 +78,16 @@ def test_each_key_has_its_pane(run: KeptRun, size: tuple[int, int], key: str, to
     watch(run, size, play)
 
 
+@pytest.mark.parametrize("size", [(60, 15), (30, 8)])
+def test_a_narrow_screen_breaks_no_line(run: KeptRun, size: tuple[int, int]) -> None:
+    async def play(pilot: Pilot[None], app: TopApp) -> None:
+        lines = screen(app)
+        assert [line.split()[0] for line in lines[3:7]] == ["partition", ">web", "db", "own"]
+        assert lines[-1].strip().startswith("[c]")
+
+    watch(run, size, play)
+
+
 def test_steps_change_the_figures(run: KeptRun) -> None:
     async def play(pilot: Pilot[None], app: TopApp) -> None:
         first = screen(app)

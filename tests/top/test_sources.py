@@ -5,15 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from homenode.errors import HomenodeError, NotFoundError
+from homenode.model.spec import Spec
 from homenode.records.exporting.dispatches import REASONS
 from homenode.records.importing.facts import Facts
 from homenode.simulate.kept.course import course_of
 from homenode.simulate.kept.kept_run import KeptRun
+from homenode.simulate.runner import run_scenario
 from homenode.simulate.scenario import Scenario
 from homenode.top.kept import KeptSource
 from homenode.top.live import LiveSource, one_point
@@ -91,10 +94,21 @@ def test_a_simulation_shows_what_is_kept_of_it(
     assert [source.frame(at) for at in source.there] == [kept.frame(at) for at in kept.there]
 
 
-def test_only_the_newest_frames_are_held(scenario: Path, run: KeptRun, tmp_path: Path) -> None:
-    source = watched(scenario, tmp_path, remembered=2)
-    assert source.there == range(3, 5)
-    assert source.frame(0) == source.frame(3) == KeptSource(run).frame(3)
+def test_rows_come_long_before_the_end(scenario: Path, tmp_path: Path) -> None:
+    """Though all of them would fit into what is handed over at once."""
+    longer = Scenario.load(scenario).with_(
+        {"run.duration": "300 s", "run.interval": "10 s", "run.record_dispatches": False}
+    )
+    reached: list[int] = []
+
+    def look(_spec: Spec, _replication: int, tables: Mapping[str, Mapping[str, bytes]]) -> None:
+        if "partition" in tables:
+            reached.append(int.from_bytes(tables["partition"]["time_ns"][-8:], "little"))
+
+    run_scenario(longer, out=tmp_path, look=look)
+    assert len(reached) >= 3
+    assert reached == sorted(reached)
+    assert reached[0] < reached[-1] / 2
 
 
 def test_what_is_left_unfinished_is_not_kept(scenario: Path, tmp_path: Path) -> None:

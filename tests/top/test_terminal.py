@@ -120,6 +120,15 @@ def test_a_simulation_is_watched_and_kept(scenario: Path, run: KeptRun, tmp_path
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [run.id]
 
 
+def test_a_simulation_that_fails_says_why(scenario: Path, tmp_path: Path) -> None:
+    blocked = tmp_path / "runs"
+    blocked.write_text("no folder", encoding="utf-8")
+    with on_terminal(tmp_path, str(scenario)) as terminal:
+        assert terminal.ended() == 2
+        assert "runs" in terminal.text.splitlines()[-1]
+        assert "Traceback" not in terminal.text
+
+
 def test_where_there_is_no_screen_words_are_named(
     homenode: Callable[..., subprocess.CompletedProcess[str]], run: KeptRun
 ) -> None:

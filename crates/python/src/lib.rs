@@ -38,19 +38,22 @@ fn check(py: Python<'_>, spec_json: &str) -> PyResult<()> {
 ///
 /// The interpreter is released while events are handled. After a recorded interval, if it is not
 /// very short, and a few times a second otherwise, `observe(batch)` is called; when it returns a
-/// false value, `Stopped` is raised.
+/// false value, `Stopped` is raised. With `latest` a batch also has the rows of the intervals that
+/// ended since, as they are so far.
 #[pyfunction]
+#[pyo3(signature = (spec_json, replication, observe, latest=false))]
 fn simulate(
     py: Python<'_>,
     spec_json: &str,
     replication: u64,
     observe: Py<PyAny>,
+    latest: bool,
 ) -> PyResult<String> {
     let spec = parse(spec_json)?;
     let mut failure: Option<PyErr> = None;
     let outcome = py.detach(|| {
         sim::run(&spec, replication, |batch| {
-            Python::attach(|py| match batch::observe(py, &observe, &batch) {
+            Python::attach(|py| match batch::observe(py, &observe, &batch, latest) {
                 Ok(go_on) => go_on,
                 Err(fault) => {
                     failure = Some(fault);

@@ -25,6 +25,8 @@ class Batch(TypedDict):
     end_ns: int
     events: int
     tables: Columns
+    latest: NotRequired[Columns]
+    """Rows of the intervals that ended since, as they are so far, where they are asked for."""
 
 
 Distribution = dict[str, float]

@@ -35,8 +35,10 @@ class Engine(Protocol):
         """Raise `SpecError` for a frozen scenario that cannot be simulated."""
         ...
 
-    def simulate(self, spec_json: str, replication: int, observe: Observer) -> str:
-        """Run one replication; the summary as JSON."""
+    def simulate(
+        self, spec_json: str, replication: int, observe: Observer, latest: bool = False
+    ) -> str:
+        """Run one replication; the summary as JSON. With `latest` batches hold that too."""
         ...
 
     def price(self, spec_json: str, busy_json: str) -> str:

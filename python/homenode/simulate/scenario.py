@@ -10,7 +10,7 @@ from homenode.errors import ScenarioError
 from homenode.model import scenario as model
 from homenode.model.spec import Spec
 from homenode.simulate.run import Run
-from homenode.simulate.runner.running import LookFn, run_scenario
+from homenode.simulate.runner.running import SeenFn, run_scenario
 from homenode.simulate.runner.simulate import ProgressFn
 from homenode.simulate.seek.look import Found, look_for, sought_of
 from homenode.simulate.seek.users import UsersFound
@@ -36,7 +36,7 @@ class Scenario(model.Scenario):
         out: str | Path = "runs",
         progress: ProgressFn | None = None,
         stop: threading.Event | None = None,
-        look: LookFn | None = None,
+        look: SeenFn | None = None,
     ) -> Run:
         """Simulate it and keep the results in a folder of `out`.
 

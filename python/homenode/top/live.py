@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from homenode.simulate.runner.running import InterruptedRun, run_scenario
 from homenode.simulate.scenario import Scenario
 from homenode.top.counted import TABLES, Interval, frame_at
 from homenode.top.frames import Frame
+from homenode.top.kept import KeptSource
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 REMEMBERED = 600
 """Frames that are held while it runs; once it is kept, all can be seen."""
-_DISPATCH = ("end_ns", "partition", "reason")
 Tables = Mapping[str, Mapping[str, bytes]]
 
 
@@ -52,7 +52,7 @@ class LiveSource:
         self._spec: Spec | None = None
         self._came: deque[_Came] = deque(maxlen=remembered)
         self._count = 0
-        self._reasons: dict[int, Counter[tuple[int, int]]] = {}
+        self._kept: KeptSource | None = None
         self._lock = threading.Lock()
         self._share = 0.0
         self._left: float | None = None
@@ -85,28 +85,33 @@ class LiveSource:
     def state(self) -> str:
         """How much is done."""
         if not self.grows:
-            return "stopped" if self.run is None else f"kept as {self.run.id}"
+            stopped = "stopped" if self.error is None else "stopped by an error, q tells it"
+            return stopped if self.run is None else f"kept as {self.run.id}"
         left = "" if self._left is None else f", {self._left:.0f} s left"
         return f"simulating, {100 * self._share:.0f} %{left}"
 
     @property
     def there(self) -> range:
-        """Numbers of the intervals that are held."""
+        """Numbers of the intervals that are held; of a kept run all."""
+        if self._kept is not None:
+            return self._kept.there
         with self._lock:
             return range(self._count - len(self._came), self._count)
 
     def frame(self, number: int) -> Frame:
-        """An interval that is held; where it has been dropped since, the oldest one."""
+        """An interval that is held; where it has been dropped since, the oldest one. Once the run
+        is kept, as it was kept.
+        """
+        if self._kept is not None:
+            return self._kept.frame(number)
         with self._lock:
             at = number - (self._count - len(self._came))
             came = self._came[max(0, at)]
             spec = self._spec
             if spec is None:
                 raise LookupError("no frame has come yet")
-            counted = self._reasons.get(_slot(spec, came.end_ns))
-            reasons = {} if counted is None else dict(counted)
         tables = {table: _rows(columns) for table, columns in came.columns.items()}
-        return frame_at(spec, Interval(came.begin_ns, came.end_ns, tables, reasons))
+        return frame_at(spec, Interval(came.begin_ns, came.end_ns, tables))
 
     def _simulate(self) -> None:
         try:
@@ -117,6 +122,7 @@ class LiveSource:
                 stop=self._stop,
                 look=self._look,
             )
+            self._kept = KeptSource(self.run)
         except InterruptedRun as stopped:
             self.run = stopped.run
         except BaseException as error:  # noqa: BLE001 - raised by who looks on
@@ -129,10 +135,11 @@ class LiveSource:
         """Take the rows of the first replication."""
         if replication != 0 or not tables:
             return
-        found = {table: _columns(table, packed) for table, packed in tables.items()}
+        found = {
+            table: _columns(table, packed) for table, packed in tables.items() if table in TABLES
+        }
         with self._lock:
             self._spec = spec
-            self._count_reasons(spec, found.get("dispatches", {}))
             self._take(found)
 
     def _take(self, found: Mapping[str, Mapping[str, Integers]]) -> None:
@@ -153,32 +160,12 @@ class LiveSource:
             self._came.append(_Came(begin, end, columns))
             self._count += 1
 
-    def _count_reasons(self, spec: Spec, rows: Mapping[str, Integers]) -> None:
-        if not rows:
-            return
-        triples = zip(*(rows[name].tolist() for name in _DISPATCH), strict=True)
-        for end, partition, reason in triples:
-            self._reasons.setdefault(_slot(spec, end), Counter())[partition, reason] += 1
-        oldest = self._came[0].end_ns if self._came else 0
-        for slot in [one for one in self._reasons if one < _slot(spec, oldest)]:
-            del self._reasons[slot]
-
-
-def _slot(spec: Spec, end_ns: int) -> int:
-    """The number of the interval in which a time lies, its end counted."""
-    return (max(end_ns, 1) - 1) // spec["interval_ns"]
-
 
 def _columns(table: str, packed: Mapping[str, bytes]) -> dict[str, Integers]:
     """The columns that are shown, as they are."""
     import numpy as np
 
-    wanted = _DISPATCH if table == "dispatches" else ("time_ns",)
-    return {
-        name: np.frombuffer(packed[name], np.int64)
-        for name in (*wanted, *TABLES.get(table, ()))
-        if name in packed
-    }
+    return {name: np.frombuffer(packed[name], np.int64) for name in ("time_ns", *TABLES[table])}
 
 
 def _rows(columns: Mapping[str, Integers]) -> list[dict[str, int]]:

@@ -60,8 +60,8 @@ class TopApp(App[None]):
     Screen { layout: vertical; }
     #about { height: 1; text-style: reverse; }
     #summary { height: 2; }
+    Static { text-wrap: nowrap; text-overflow: ellipsis; }
     #body { height: 1fr; scrollbar-size-vertical: 1; }
-    #lines { text-wrap: nowrap; }
     #keys { height: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -127,6 +127,9 @@ class TopApp(App[None]):
         """Let the clock go on, and show what that changes."""
         now = self._now()
         source = self._source
+        if not source.grows and not source.there:  # it failed before there was anything to show
+            self.exit()
+            return
         self._clock.tick(now - self._looked, source.there, grows=source.grows)
         self._looked = now
         seen = (self._clock.position, self._clock.playing, source.state, len(source.there))
@@ -231,4 +234,5 @@ def _keys(width: int, pane: str) -> Text:
         if what:
             told.append(f" [{key}]" if key == pane else f" {key}", "bold")
             told.append(f" {what} ")
+    told.rstrip()
     return told

@@ -106,6 +106,11 @@ impl Amender {
         (HELD_NUMBERS / numbers).max(LEAST_HELD)
     }
 
+    /// The last of those that are held, as it is so far.
+    pub(super) fn newest(&self) -> Option<&Reading> {
+        self.held.back()
+    }
+
     /// The first of those that are held.
     pub(super) fn pop(&mut self) -> Option<Reading> {
         self.held.pop_front()

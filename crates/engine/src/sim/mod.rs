@@ -73,10 +73,12 @@ pub struct Batch<'a> {
     pub end_ns: u64,
     /// Events handled so far.
     pub events: u64,
-    /// Rows that became ready, or none: some hundred thousand numbers at once, or those of so much
-    /// simulated that somebody who looks on wants to see them. An interval does when no later one
-    /// can change it any more; those that are held back come at the end of the run.
+    /// Rows that became ready, some hundred thousand numbers at once or none. An interval does when
+    /// no later one can change it any more; those that are held back come at the end of the run.
     pub tables: &'a Tables,
+    /// Rows of the intervals that ended since the last time, as they are so far, for somebody who
+    /// looks on: a later interval may still move nanoseconds between their columns.
+    pub latest: &'a Tables,
 }
 
 /// Why a simulation ended without a summary.
@@ -137,6 +139,7 @@ struct Simulation<S: System> {
     end_ns: u64,
     tables: Tables,
     nothing: Tables,
+    latest: Tables,
     gauges: Gauges,
     amender: Amender,
     start: Reading,
@@ -144,9 +147,7 @@ struct Simulation<S: System> {
     batches: Batches,
     /// Events at the last look at the observer.
     looked: u64,
-    /// Events when rows were last handed over.
-    handed: u64,
-    /// Numbers read since the last look.
+    /// Numbers read since then.
     read: usize,
 }
 
@@ -162,12 +163,12 @@ impl<S: System> Simulation<S> {
             replication,
             tables: Tables::default(),
             nothing: Tables::default(),
+            latest: Tables::default(),
             gauges: Gauges::new(),
             start: Reading::default(),
             last: Reading::default(),
             batches: Batches::default(),
             looked: 0,
-            handed: 0,
             read: 0,
         }
     }
@@ -217,6 +218,9 @@ impl<S: System> Simulation<S> {
     ) -> Result<(), RunError> {
         let reading = self.world.read();
         let ready = self.amender.push(reading.since(&self.last, &self.gauges));
+        if let Some(newest) = self.amender.newest() {
+            self.latest.push(newest);
+        }
         self.read += reading.numbers();
         self.last = reading;
         ready.iter().for_each(|interval| self.tables.push(interval));
@@ -244,22 +248,21 @@ impl<S: System> Simulation<S> {
         for (column, values) in self.tables.dispatches.values.iter_mut().zip(records) {
             column.append(values);
         }
-        let numbers = self.tables.numbers();
-        let waited = numbers > 0 && self.world.events - self.handed >= EVENTS_PER_BATCH;
-        let enough = now_ns == self.end_ns || waited || numbers >= NUMBERS_PER_BATCH;
+        let enough = now_ns == self.end_ns || self.tables.numbers() >= NUMBERS_PER_BATCH;
         let batch = Batch {
             now_ns,
             end_ns: self.end_ns,
             events: self.world.events,
             tables: if enough { &self.tables } else { &self.nothing },
+            latest: &self.latest,
         };
         if !observe(batch) {
             return Err(RunError::Stopped { now_ns });
         }
         if enough {
             self.tables.clear();
-            self.handed = self.world.events;
         }
+        self.latest.clear();
         // What waits in a virtual machine of z/VM is no job of a guest's scheduler.
         let inside = self
             .world

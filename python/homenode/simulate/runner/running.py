@@ -9,13 +9,13 @@ import platform
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from homenode.errors import HomenodeError, listed
 from homenode.model.spec import Spec
-from homenode.simulate.answers import Answer, Origin, Provenance
+from homenode.simulate.answers import Answer, Columns, Origin, Provenance
 from homenode.simulate.engine import Engine, load_engine, table_columns
 from homenode.simulate.kept.guests import with_guests
 from homenode.simulate.kept.store import (
@@ -30,13 +30,11 @@ from homenode.simulate.kept.summarize import summarize, with_gauges
 from homenode.simulate.run import Run
 from homenode.simulate.runner.interval_files import ReplicationWriter, merge_parts
 from homenode.simulate.runner.job import FrozenScenario, Job, freeze, whole
-from homenode.simulate.runner.simulate import ProgressFn, Shown, Writer, simulate_all
+from homenode.simulate.runner.simulate import ProgressFn, simulate_all
 from homenode.version import program_version
 
-LookFn = Callable[[Spec, int, Mapping[str, Mapping[str, bytes]]], None]
-"""Called from a replication's thread with what is simulated, its number and each batch of its rows,
-as they come.
-"""
+SeenFn = Callable[[Spec, int, Columns], None]
+"""Told the spec, the replication and, by table, the columns of the intervals that ended."""
 
 
 class InterruptedRun(KeyboardInterrupt):
@@ -67,13 +65,13 @@ def run_scenario(
     out: str | Path = "runs",
     progress: ProgressFn | None = None,
     stop: threading.Event | None = None,
-    look: LookFn | None = None,
+    look: SeenFn | None = None,
 ) -> Run:
     """Simulate a scenario and keep the results in a folder of `out`.
 
     `replications` and `seed` replace the scenario's own; `jobs` is the number of threads (default:
-    all cores); `look` sees the rows as they come. The same scenario, seed and replications give the
-    same run id and the same bytes, however many threads there are.
+    all cores); `look` sees the rows of what ended (`SeenFn`). The same scenario, seed and
+    replications give the same run id and the same bytes, however many threads there are.
     """
     if jobs is not None and whole("jobs", jobs) < 1:
         raise HomenodeError(f"jobs = {jobs}: a run takes a thread at least")
@@ -81,14 +79,10 @@ def run_scenario(
     job = freeze(scenario, replications, seed, program_version(), progress)
     asked = len(job.replications)
     with drafting(root) as folder:
-        kept = partial(ReplicationWriter, folder, columns=table_columns(engine))
-
-        def writer(index: int) -> Writer:
-            into = kept(index)
-            return into if look is None else Shown(into, partial(look, job.spec, index))
-
+        writer = partial(ReplicationWriter, folder, columns=table_columns(engine))
+        seen = None if look is None else partial(look, job.spec)
         try:
-            outcome = simulate_all(engine, job, writer, jobs, progress, stop)
+            outcome = simulate_all(engine, job, writer, jobs, progress, stop, seen)
         except engine.SpecError as error:
             raise HomenodeError(f"scenario {job.name}: {error}") from error
         except engine.Runaway as error:

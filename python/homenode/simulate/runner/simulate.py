@@ -22,6 +22,10 @@ ProgressFn = Callable[[float, float | None], None]
 told.
 """
 
+LookFn = Callable[[int, Mapping[str, Mapping[str, bytes]]], None]
+"""Called from a replication's thread with its number and the rows of intervals that ended since it
+was last called; what is kept may differ from them by nanoseconds.
+"""
 _LOOK_EVERY_S = 0.1
 Some = TypeVar("Some")
 
@@ -42,33 +46,13 @@ class Writer(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A writer whose rows somebody looks at as they come."""
-
-    writer: Writer
-    look: Callable[[Mapping[str, Mapping[str, bytes]]], None]
-
-    def add(self, tables: Mapping[str, Mapping[str, bytes]]) -> None:
-        """Keep a batch, then show it."""
-        self.writer.add(tables)
-        self.look(tables)
-
-    def close(self) -> None:
-        """All has come."""
-        self.writer.close()
-
-    def abandon(self) -> None:
-        """Drop what did not finish."""
-        self.writer.abandon()
-
-
 @dataclass
 class Watch:
     """What the calling thread and the replications tell each other."""
 
     shares: list[float]
     stop: threading.Event = field(default_factory=threading.Event)
+    look: LookFn | None = None
 
     @property
     def done(self) -> float:
@@ -93,11 +77,12 @@ def simulate_all(
     jobs: int | None,
     progress: ProgressFn | None,
     stop: threading.Event | None,
+    look: LookFn | None = None,
 ) -> Outcome:
     """Run all replications, each with a writer of its own; Ctrl-C or `stop` ends them at the next
     batch and keeps those that are complete.
     """
-    watch = Watch(shares=[0.0] * len(job.replications), stop=stop or threading.Event())
+    watch = Watch(shares=[0.0] * len(job.replications), stop=stop or threading.Event(), look=look)
     threads = max(1, min(jobs or os.cpu_count() or 1, len(job.replications)))
     interrupted = False
     with ThreadPoolExecutor(threads, thread_name_prefix="replication") as pool:
@@ -162,6 +147,8 @@ def _replicate(
 
     def observe(batch: Batch) -> bool:
         watch.shares[slot] = batch["now_ns"] / max(batch["end_ns"], 1)
+        if watch.look is not None:
+            watch.look(index, batch.get("latest", {}))
         try:
             writer.add(batch["tables"])
         except OSError as error:
@@ -172,7 +159,9 @@ def _replicate(
 
     complete = False
     try:
-        summary: Answer = json.loads(engine.simulate(spec_text, index, observe))
+        summary: Answer = json.loads(
+            engine.simulate(spec_text, index, observe, watch.look is not None)
+        )
         writer.close()
         complete = True
     except engine.Stopped:
