@@ -90,6 +90,7 @@ bench: build ## the engine against the bare loop, a run's other parts, a command
 	$(BIN)/python benches/start.py
 	$(BIN)/python benches/steady/speed.py
 	$(BIN)/python benches/consolidate.py
+	$(BIN)/python benches/serve.py
 
 validate-steady: $(LINE_READY) build ## solved layouts against simulated ones: random scenarios of each platform (COUNT=N of each)
 	$(BIN)/python benches/steady/opinion.py .tools/line/bin/python

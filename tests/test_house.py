@@ -101,7 +101,7 @@ def place(path: Path, number: int) -> str:
 def test_files_stay_readable() -> None:
     findings = [
         f"{place(path, count)}: {count} lines"
-        for path in sources(".py", ".rs")
+        for path in sources(".py", ".rs", ".js", ".css")
         if (count := len(path.read_text(encoding="utf-8").splitlines())) > FILE_LINES
     ]
     report(findings, f"a room is missing: split by subject, below {FILE_LINES} lines")

@@ -102,6 +102,12 @@ CLIENTS = (
         )
     ),
     Client("vmstat", HOST, "usr/bin/vmstat", (("procps", ("usr/bin/vmstat",)), *_PROCPS)),
+    Client(
+        "tsc.js",
+        HOST,
+        "usr/share/nodejs/typescript/lib/tsc.js",
+        (("node-typescript", ("usr/share/nodejs/typescript/lib/*",)),),
+    ),
     Client("jc", HOST, "usr/bin/jc", (("jc", ("usr/bin/jc", "usr/lib/python3/*")),)),
     Client("promtool", HOST, "usr/bin/promtool", (("prometheus", ("usr/bin/promtool",)),)),
     Client(

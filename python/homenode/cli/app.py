@@ -24,6 +24,7 @@ class Commands(Front):
         Entry("report", "report:report", "Write a run as one page to hand over."),
         Entry("compare", "points:compare", "Compare kept runs in one table."),
         Entry("explain", "explain:explain", "Where the cores went."),
+        Entry("serve", "serve:serve", "Move partitions on a map, in a browser."),
         Entry("advise", "advise:advise", "The layout that costs least, with its reasons."),
         Entry(
             "consolidate",

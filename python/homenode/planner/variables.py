@@ -219,6 +219,12 @@ def _home(at: _Asking) -> tuple[str, object, list[Any]] | None:
     return "home", now, [*places.values()]
 
 
+def home_of(scenario: Scenario, one: PlacedPartition) -> tuple[object, list[Any]] | None:
+    """Where a partition is at home, and where it could be; None where homes are not chosen."""
+    told = _home(_Asking(scenario, one, 0.0))
+    return None if told is None else told[1:]
+
+
 def _memory(at: _Asking) -> tuple[str, object, list[Any]] | None:
     """Where the first part of its memory lies that has a place of its own."""
     parts = at.one.table.memory

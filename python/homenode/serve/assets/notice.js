@@ -1,0 +1,21 @@
+/** What went wrong, in the server's words, and what can be done about it. */
+
+import { at, button, h } from "./dom.js";
+
+/** @param {{message: string, next?: string | null, where?: string | null}} told
+ * @param {[string, () => void][]} ways */
+export function notice(told, ways) {
+  const where = told.where ? ` (${told.where})` : "";
+  at("notice").replaceChildren(
+    h("p", {}, h("strong", {}, told.message), where),
+    told.next ? h("p", {}, told.next) : "",
+    h("p", {}, ...ways.map(([label, act]) => button(label, () => (clearNotice(), act()))),
+      button("Close", clearNotice, { class: "plain" })),
+  );
+  at("notice").hidden = false;
+}
+
+export function clearNotice() {
+  at("notice").hidden = true;
+  at("notice").replaceChildren();
+}

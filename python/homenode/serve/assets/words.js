@@ -1,0 +1,61 @@
+/** How numbers and refusals are told. */
+
+/** @typedef {import("./contract.js").Value} Value */
+
+/** With one or two digits, no "-0.0".
+ * @param {number | null | undefined} value */
+export function number(value, digits = 1) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "−");
+}
+
+/** @param {number | null | undefined} share of 1 */
+export function percent(share) {
+  return share === null || share === undefined ? "–" : `${Math.round(share * 100)} %`;
+}
+
+/** @param {number} bytes */
+export function bytes(bytes) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let at = 0;
+  for (; bytes >= 1024 && at < units.length - 1; at++) bytes /= 1024;
+  return `${Number(bytes.toFixed(bytes < 10 ? 1 : 0))} ${units[at]}`;
+}
+
+/** "4.6 cores fewer".
+ * @param {number} now @param {number} before @param {string} unit */
+export function compared(now, before, unit = "cores") {
+  const by = now - before;
+  if (Math.abs(by) < 0.05) return `as many ${unit} as when opened`;
+  return `${number(Math.abs(by))} ${unit} ${by < 0 ? "fewer" : "more"}`;
+}
+
+/** "book 5" of "book5".
+ * @param {string} place */
+export function placeName(place) {
+  return place.replace(/([a-z])([0-9])/g, "$1 $2").replace(".", ", ");
+}
+
+/** @param {Value | null} value */
+export function told(value) {
+  if (value === true) return "yes";
+  if (value === false) return "no";
+  return value === null ? "not told" : placeName(String(value));
+}
+
+/** What stands after `partition.NAME.`, in words: `processors.virtual` is "virtual".
+ * @param {string} path */
+export function ofPath(path) {
+  /** @type {Record<string, string>} */
+  const words = { virtual: "virtual processors", smt: "threads a core (SMT)", rate: "load" };
+  const last = path.split(".").pop() ?? path;
+  return words[last] ?? last.replaceAll("_", " ");
+}
+
+/** The partition that a path speaks of; names with dots stand in quotes.
+ * @param {string} path */
+export function whose(path) {
+  const found = /^partition\.(?:"([^"]+)"|([^.]+))\./.exec(path);
+  return found ? (found[1] ?? found[2] ?? null) : null;
+}

@@ -1,0 +1,165 @@
+"""One job in a process of its own: reads it from standard input, writes lines of JSON.
+
+`{"progress": share, "says": words}` now and then, at the end `{"result": ...}` or `{"error": ...}`.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from homenode.errors import HomenodeError
+from homenode.planner import advise
+from homenode.records.exporting.commands import Commands
+from homenode.records.exporting.options import ExportOptions
+from homenode.records.exporting.registry import exporter
+from homenode.records.importing import import_paths
+from homenode.records.importing.opening.bounds import Limits
+from homenode.records.importing.telling import note_data, summary
+from homenode.report.handed.page import write_report
+from homenode.report.handed.sections import sections
+from homenode.serve.bounds import bound_memory, bound_time
+from homenode.serve.errors import told
+from homenode.serve.layouts import changed, drawn, grid_data
+from homenode.simulate.run import Run
+from homenode.simulate.runner import run_scenario
+
+Tell = Callable[[float | None, str], None]
+
+
+def main() -> None:
+    """Bounds the process, does the job, tells."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what is half done is cleared away
+    bound_memory()
+    bound_time()
+    asked = json.load(sys.stdin)
+    try:
+        _tell({"result": _JOBS[asked["kind"]](asked, _progress)})
+    except HomenodeError as error:
+        _tell(told(error))
+    except MemoryError:
+        _tell(told(HomenodeError("there is not enough memory for this", next_step="ask for less")))
+
+
+def _tell(line: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+def _progress(share: float | None, says: str) -> None:
+    _tell({"progress": share, "says": says})
+
+
+def _run(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
+
+    scenario = changed(asked["path"], asked["edits"])
+
+    def progress(share: float, left_s: float | None) -> None:
+        more = "" if left_s is None else f", some {max(1, round(left_s))} s left"
+        tell(share, f"simulating{more}")
+
+    run = run_scenario(
+        scenario,
+        replications=asked.get("replications"),
+        seed=asked.get("seed"),
+        out=asked["out"],
+        progress=progress,
+    )
+    return {"run": run.id}
+
+
+def _advise(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
+
+    words = {key: asked[key] for key in ("free", "goal") if asked.get(key)}
+    scenario = changed(asked["path"], asked["edits"])
+    found = advise(scenario, seconds=asked["time_s"], out=asked["out"], each=tell, **words)
+    data: dict[str, Any] = found.as_json()
+    return data
+
+
+def _import(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
+
+    folder = Path(asked["target"])
+    tell(None, "reading recordings")
+
+    def progress(share: float, _: float | None = None) -> None:
+        tell(share, "finding the work that was recorded")
+
+    made = import_paths(
+        [Path(asked["folder"])],
+        limits=Limits(asked["unpacked"]),
+        progress=progress,
+    )
+    if made.is_one_file:
+        folder.mkdir()
+        made.save_file(folder / "scenario.toml")
+    else:
+        made.save(folder)
+    read = summary(made.facts)
+    notes = [*read["notes"], *map(note_data, made.notices)]
+    took = {"title": "What was taken", "heads": ["file", "form", "what"], "rows": [
+        [one["file"], one["format"], one["what"]] for one in read["took"]
+    ]}  # fmt: skip
+    left = {"title": "What was left, and why", "heads": ["file", "line", "why"], "rows": [
+        [one["file"], one["line"], one["why"]] for one in read["left"]
+    ]}  # fmt: skip
+    texts = [str(note["text"]) for note in notes]
+    return {
+        "assumed": [text for text in texts if not _is_gap(text)],
+        "gaps": [{"what": text, "from": "", "to": ""} for text in texts if _is_gap(text)],
+        "tables": [table for table in (took, left) if table["rows"]],
+    }
+
+
+def _is_gap(text: str) -> bool:
+    return "gap" in text or "missing" in text
+
+
+def _report(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """The report of a layout, which is simulated first if it was not."""
+    name = asked.get("run") or _run(asked, tell)["run"]
+    run = Run.load(name, asked["out"])
+    write_report(run.name, sections([run]), Path(asked["target"]))
+    return {"run": run.id}
+
+
+def _shown(asked: dict[str, Any], _: Tell) -> dict[str, Any]:
+    """A kept run: tables, pictures, what it is to be trusted for."""
+    run = Run.load(asked["run"], asked["out"])
+    tables: list[Any] = []
+    pictures: list[Any] = []
+    trust: list[str] = []
+    for section in sections([run]):
+        pictures += [
+            {"title": section.title, "svg": drawn(one.chart), "says": one.says, "table": None}
+            for one in section.pictures
+        ]
+        tables += [grid_data(one) for one in section.tables if one.rows]
+        trust += section.lines
+    return {
+        "id": run.id, "scenario": run.name, "layout": {"base": f"run:{run.id}", "edits": {}},
+        "tables": tables, "pictures": pictures, "trust": trust,
+    }  # fmt: skip
+
+
+def _commands(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """Commands that bring a layout about, from a run of it."""
+    run = Run.load(_run({**asked, "replications": 1}, tell)["run"], asked["out"])
+    form = exporter(_FORMS.get(run.spec["machine"]["hypervisor"]["policy"], "libvirt"))
+    if not isinstance(form, Commands):
+        raise HomenodeError("no commands are known for this platform")
+    return {"text": "".join(f"{line}\n" for line in form.make(run, ExportOptions()))}
+
+
+_FORMS = {"phyp": "hmc", "prsm": "zvm", "dedicated": "vpars"}
+_JOBS: dict[str, Callable[[dict[str, Any], Tell], dict[str, Any]]] = {
+    "run": _run, "advise": _advise, "import": _import, "report": _report, "shown": _shown,
+    "commands": _commands,
+}  # fmt: skip
+
+if __name__ == "__main__":
+    main()

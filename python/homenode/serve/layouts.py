@@ -1,0 +1,210 @@
+"""A layout with its edits as the page shows it: the map, what may change, the steady state.
+
+Pure functions of a file and edits, which worker processes call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from homenode.errors import HomenodeError, InputError
+from homenode.model.scenario import Scenario
+from homenode.model.scenario.file.guest import Zvm
+from homenode.report.machine_map import map_of
+from homenode.report.pictures import waterfalls
+from homenode.serve.fields import fields, moves
+from homenode.simulate.explain.explanation import Explanation, explain
+from homenode.simulate.explain.measure import MEASURES
+from homenode.simulate.explain.situation import Situation
+from homenode.simulate.kept.grid import Grid
+from homenode.simulate.scenario import Scenario as Playable
+from homenode.simulate.solved.figures import Solved
+from homenode.simulate.solved.solve import solve_scenario
+
+_HELD = 64
+"""Files that stay parsed in a worker."""
+_CAUSES = 8
+"""Rows of a difference that are told of a partition, the largest."""
+_DRAWN = 2
+"""Partitions whose difference is drawn, those that differ most."""
+_LEAST = 0.005
+"""Cores that print as more than zero."""
+_POLICIES = {"phyp": "powervm"}
+Edits = Mapping[str, Any]
+
+
+@functools.lru_cache(maxsize=_HELD)
+def _read(path: str, _stamp: int) -> Playable:
+    scenario = Playable.load(path)
+    return scenario.nth(0) if scenario.axes else scenario
+
+
+def changed(path: str, edits: Edits) -> Playable:
+    """The scenario of a file, of a sweep its first point, with values replaced by path."""
+    confine(dict(edits))
+    scenario = _read(path, Path(path).stat().st_mtime_ns)
+    return scenario.with_(dict(edits), why="set on the page") if edits else scenario
+
+
+def confine(value: object) -> None:
+    """Nothing that comes from a browser names a file elsewhere. Raises `InputError`."""
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            confine(one)
+    elif isinstance(value, str) and "/" in value:
+        named = PurePosixPath(value)
+        if named.is_absolute() or ".." in named.parts:
+            raise InputError(
+                f'"{value}" lies elsewhere',
+                there="a layout that is brought names no files of the server",
+                next_step="write the numbers into the scenario, or open it at the command line",
+            )
+
+
+def check(path: str) -> None:
+    """A scenario that was brought. Raises `HomenodeError` for what is wrong with it."""
+    with contextlib.suppress(ValueError, RecursionError):  # the reader says where
+        confine(tomllib.loads(Path(path).read_text(encoding="utf-8")))
+    Playable.load(path)
+
+
+def answer(path: str, edits: Edits) -> dict[str, Any]:
+    """All that the page shows of a layout."""
+    began = time.monotonic()
+    scenario = changed(path, edits)
+    written = scenario.data
+    shown = {
+        "name": scenario.name,
+        "title": scenario.title or scenario.name,
+        "question": None,
+        "platform": platform(scenario),
+        "map": map_of(scenario),
+        "fields": {one.name: fields(scenario, one, written) for one in scenario.partitions},
+        "moves": {one.name: moves(scenario, one) for one in scenario.partitions},
+        "solved": None,
+        "unsolved": None,
+    }
+    try:
+        found = solve_scenario(scenario)
+        shown["solved"] = solved_data(found, 1000.0 * (time.monotonic() - began))
+    except HomenodeError as error:
+        shown["unsolved"] = error.problem
+    return shown
+
+
+def platform(scenario: Scenario) -> str:
+    """What divides the machine, in a word."""
+    policy = scenario.machine.hypervisor.policy
+    if any(isinstance(one.table.guest, Zvm) for one in scenario.partitions):
+        return "zvm"
+    return _POLICIES.get(policy, policy)
+
+
+def solved_data(found: Solved, took_ms: float) -> dict[str, Any]:
+    """The figures of a steady state."""
+    partitions = {name: _figures(found, name) for name in found.partitions}
+    entitlement = sum(one["entitlement"] for one in partitions.values())
+    return {
+        "cores": sum(one["cores"] for one in partitions.values()),
+        "entitlement": entitlement,
+        "partitions": partitions,
+        "causes": {name: _causes(found, name) for name in found.partitions},
+        "took_ms": took_ms,
+    }
+
+
+def _figures(found: Solved, name: str) -> dict[str, Any]:
+    def mean(metric: str) -> float | None:
+        return found.metric(name, metric).mean
+
+    cores, of_entitlement = mean("physc") or 0.0, mean("entc_pct")
+    return {
+        "cores": cores,
+        "entitlement": 100.0 * cores / of_entitlement if of_entitlement else 0.0,
+        "response_ms": mean("response_ms_mean"),
+        "home_share": mean("home_share"),
+        "near_share": mean("near_share"),
+        "far_share": mean("far_share"),
+        "throughput": mean("etr_per_s"),
+    }
+
+
+def _causes(found: Solved, name: str) -> list[dict[str, Any]]:
+    try:
+        books = found.breakdown(name)
+    except HomenodeError:
+        return []
+    values = {cause: cores for cause, cores in MEASURES["cores"].values(books).items() if cores}
+    words = Situation(found, name).vocabulary.with_causes(values)  # type: ignore[arg-type]
+    return [
+        {"cause": cause, "label": label, "cores": values[cause]}
+        for cause, label in words.labels.items()
+        if cause in values
+    ]
+
+
+def difference(left: tuple[str, Edits], right: tuple[str, Edits]) -> dict[str, Any]:
+    """Two layouts held against each other, partition by partition, cause by cause."""
+    sides = [solve_scenario(changed(*one)) for one in (left, right)]
+    both = [name for name in sides[1].partitions if name in sides[0].partitions]
+    told = [explain(sides[1], name, sides[0], name) for name in both]  # type: ignore[arg-type]
+    used = [solved_data(one, 0.0) for one in sides]
+    less = used[0]["cores"] - used[1]["cores"]
+    word = "fewer" if less > 0 else "more"
+    says = (
+        f"{abs(less):.2f} cores {word}: {used[1]['cores']:.2f} in place of {used[0]['cores']:.2f}."
+    )
+    told_apart = sorted(told, key=lambda one: -abs(_moved(one)))[:_DRAWN]
+    return {
+        "left": used[0],
+        "right": used[1],
+        "rows": [row for one in told for row in _rows(one)],
+        "picture": drawn(waterfalls(told_apart)) if told_apart else "",
+        "says": " ".join([says, *(one.paragraph for one in told_apart[:1] if _moved(one))]),
+    }
+
+
+def _moved(one: Explanation) -> float:
+    return sum(row.difference or 0.0 for row in one.rows)
+
+
+def _rows(one: Explanation) -> list[dict[str, Any]]:
+    """The causes that differ most, in the order of the table."""
+    large = sorted(one.rows, key=lambda row: -abs(row.difference or 0.0))[:_CAUSES]
+    return [
+        {
+            "partition": one.breakdown.partition,
+            "cause": row.cause,
+            "label": row.label,
+            "left": row.value - (row.difference or 0.0),
+            "right": row.value,
+            "difference": row.difference or 0.0,
+        }
+        for row in one.rows
+        if row in large and abs(row.difference or 0.0) >= _LEAST
+    ]
+
+
+def drawn(chart: Any) -> str:
+    """A chart as SVG text."""
+    import vl_convert
+
+    text: str = vl_convert.vegalite_to_svg(chart.to_dict())
+    return text
+
+
+def grid_data(grid: Grid) -> dict[str, Any]:
+    """A table as the page takes it."""
+    return {"title": grid.title, "heads": [*grid.heads], "rows": [[*row] for row in grid.rows]}
+
+
+def text_of(path: str, edits: Edits) -> tuple[str, str]:
+    """A layout's name, and its scenario as a file."""
+    scenario = changed(path, edits)
+    return scenario.name, scenario.to_toml()

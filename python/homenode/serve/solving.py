@@ -1,0 +1,108 @@
+"""Layouts worked out in processes of their own, a bounded number at a time; of each visitor only
+the latest counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from homenode.serve.bounds import bound_memory
+from homenode.serve.errors import RefusedError, busy
+
+_MOST_WAITING = 200
+"""Requests that wait; more are told to come again."""
+_MOST_S = 60.0
+"""A layout that takes longer is given up."""
+
+
+class Solving:
+    """Calls of pure functions in worker processes."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self._workers = workers or max(1, min(os.cpu_count() or 1, 8))
+        self._pool = self._made()
+        self._free = asyncio.Semaphore(self._workers)
+        self._waiting = 0
+        self._latest: dict[str, object] = {}
+
+    def _made(self) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self._workers, context, initializer=_prepare)
+
+    async def latest(self, visitor: str, call: Callable[..., Any], *words: object) -> Any:
+        """The same, unless the visitor asks for something newer while it waits."""
+        mine = self._latest[visitor] = object()
+
+        def check() -> None:
+            if self._latest.get(visitor) != mine:
+                raise RefusedError(409, "superseded by a later layout")
+
+        try:
+            return await self.done(call, *words, check=check)
+        finally:
+            if self._latest.get(visitor) == mine:
+                del self._latest[visitor]
+
+    async def done(
+        self, call: Callable[..., Any], *words: object, check: Callable[[], None] = lambda: None
+    ) -> Any:
+        """What a call answers. `check` may refuse it once its turn has come."""
+        if self._waiting >= _MOST_WAITING:
+            raise busy("many layouts are being worked out")
+        self._waiting += 1
+        try:
+            async with self._free:
+                check()
+                return await self._called(call, words)
+        finally:
+            self._waiting -= 1
+
+    async def _called(self, call: Callable[..., Any], words: tuple[object, ...]) -> Any:
+        pool = self._pool
+        try:
+            future = asyncio.get_running_loop().run_in_executor(pool, call, *words)
+            return await asyncio.wait_for(asyncio.shield(future), _MOST_S)
+        except TimeoutError as error:
+            self._begin_anew(pool)
+            raise RefusedError(503, f"the layout took more than {_MOST_S:g} s") from error
+        except BrokenProcessPool as error:
+            self._begin_anew(pool)
+            raise busy("a worker was lost") from error
+
+    def _begin_anew(self, broken: ProcessPoolExecutor) -> None:
+        if self._pool is broken:
+            self._pool = self._made()
+            _end(broken)
+
+    def close(self) -> None:
+        """Ends all workers."""
+        _end(self._pool)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    workers = [*(getattr(pool, "_processes", None) or {}).values()]
+    pool.shutdown(wait=False, cancel_futures=True)
+    for worker in workers:
+        worker.terminate()
+
+
+def _prepare() -> None:
+    """Ctrl-C is for the server; memory is bounded; who is killed takes his workers with him."""
+    bound_memory()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

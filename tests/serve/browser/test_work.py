@@ -1,0 +1,120 @@
+"""What takes a while: simulations, comparisons, advice, files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from desk import Desk
+from playwright.sync_api import expect
+
+RECORDING = Path(__file__).resolve().parents[3] / "fuzz" / "seeds" / "nmon" / "aix-shared.nmon"
+MOVED = "#base=example:frame&partition.lpar4.home=book7"
+
+
+def view(desk: Desk, name: str) -> None:
+    desk.page.get_by_role("navigation").get_by_role("button", name=name, exact=True).click()
+
+
+def test_a_run_is_simulated_kept_and_shown(opened: Desk) -> None:
+    opened.open()
+    opened.page.get_by_role("button", name="Simulate").click()
+    expect(opened.page.locator(".job")).to_have_count(1)
+    expect(opened.page.locator("#ran table").first).to_be_visible(timeout=300_000)
+    expect(opened.page.locator(".job")).to_have_count(0)
+    opened.shot("run")
+    opened.fair()
+    view(opened, "Open")
+    kept = opened.page.locator("#kept tbody tr")
+    expect(kept).not_to_have_count(0)
+    kept.first.get_by_role("button").click()
+    opened.page.get_by_role("button", name="Open its layout").click()
+    opened.at_home("lpar4", "book5")
+
+
+def test_a_run_is_cancelled(opened: Desk) -> None:
+    opened.open()
+    opened.page.get_by_role("button", name="Simulate").click()
+    opened.page.get_by_role("button", name="Cancel").click()
+    expect(opened.page.locator(".job")).to_have_count(0)
+    expect(opened.page.locator("#said")).to_contain_text("cancelled")
+
+
+def test_two_layouts_side_by_side(opened: Desk) -> None:
+    opened.open(MOVED)
+    view(opened, "Compare")
+    expect(opened.page.locator("#compared svg")).to_have_count(2)
+    expect(opened.page.locator("#compared .big").first).to_contain_text("cores fewer")
+    expect(opened.page.locator("#compared table").first).to_be_visible()
+    opened.shot("compare")
+    opened.page.get_by_label("right").select_option("opened")
+    expect(opened.page.locator("#compared .big").first).to_contain_text("as many")
+
+
+def test_advice_is_played_taken_and_left(opened: Desk) -> None:
+    opened.open()
+    view(opened, "Advice")
+    opened.page.get_by_label("Searches for").fill("3")
+    opened.page.get_by_role("button", name="Ask for advice").click()
+    play = opened.page.get_by_role("button", name="Play on the map").first
+    play.click(timeout=300_000)
+    opened.settled()
+    opened.shot("advice")
+    opened.fair()
+    step = opened.page.locator("#advice h2")
+    expect(step).to_contain_text("Move 1 of")
+    count = int(step.inner_text().rpartition(" ")[2])
+    opened.page.get_by_role("button", name="Take it").click()
+    for _ in range(count - 1):
+        opened.page.get_by_role("button", name="Leave it").click()
+    expect(opened.page.locator("#change")).to_be_visible()
+    opened.settled()
+    assert opened.page.url.count("partition.") == 1
+    opened.page.locator("#undo").click()
+    opened.settled()
+    assert "partition." not in opened.page.url
+
+
+def test_a_damaged_file_is_refused_and_a_good_one_opened(opened: Desk) -> None:
+    page = opened.page
+    page.goto(opened.server)
+    expect(page.locator(".card").first).to_be_visible()
+    choose = page.locator("#files")
+    good = b'[machine]\nmodel = "ibm-power-770"\n\n[[partition]]\nname = "alone"\n'
+    good += b'processors = { mode = "shared", entitlement = 2.0, virtual = 4 }\n'
+    good += b'memory = "8 GiB"\nworkload = { kind = "transactions", rate = "100/s",'
+    good += b' bursts = 20, wait = "3 ms", profile = "oltp" }\n'
+    file = {"mimeType": "application/toml"}
+    choose.set_input_files([{**file, "name": "bad.toml", "buffer": good[:-25]}])
+    expect(page.locator("#notice")).to_be_visible()
+    opened.shot("damaged")
+    choose.set_input_files([{**file, "name": "good.toml", "buffer": good}])
+    opened.settled()
+    expect(opened.block("alone")).to_be_visible()
+
+
+def test_recordings_become_a_layout(opened: Desk) -> None:
+    opened.page.goto(opened.server)
+    expect(opened.page.locator(".card").first).to_be_visible()
+    opened.page.locator("#files").set_input_files([RECORDING])
+    expect(opened.page.locator("#imported-head")).to_be_visible()
+    opened.shot("imported")
+    opened.fair()
+    opened.page.get_by_role("button", name="Open the layout").click()
+    opened.settled()
+    assert "base=scenario:" in opened.page.url
+
+
+def test_a_recording_that_is_none_is_refused(opened: Desk) -> None:
+    opened.page.goto(opened.server)
+    expect(opened.page.locator(".card").first).to_be_visible()
+    noise = {"name": "noise.bin", "mimeType": "application/octet-stream", "buffer": b"\0\1" * 99}
+    opened.page.locator("#files").set_input_files([noise])
+    expect(opened.page.locator("#notice")).to_be_visible()
+
+
+def test_a_scenario_is_handed_out(opened: Desk) -> None:
+    opened.open(MOVED)
+    opened.page.get_by_role("button", name="Download").click()
+    with opened.page.expect_download() as waiting:
+        opened.page.get_by_role("menuitem", name="Scenario").click()
+    assert 'home = "book7"' in waiting.value.path().read_text(encoding="utf-8")

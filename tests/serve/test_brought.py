@@ -1,0 +1,150 @@
+"""What visitors bring: bounded, theirs alone, never a path of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from homenode.serve import workspace
+from homenode.serve.errors import RefusedError
+
+TOML = {"content_type": "application/toml"}
+
+
+def held(visitor: Any) -> list[Path]:
+    """Everything that lies at the server of this visitor."""
+    name = visitor.headers["cookie"].partition("=")[2]
+    homes = Path(tempfile.gettempdir()).glob(f"homenode-serve-*/{name}")
+    return [path for home in homes for path in home.rglob("*") if path.is_file()]
+
+
+def test_two_visitors_do_not_see_what_the_other_brought(
+    visitor: Any, another: Callable[[], Any], small: bytes
+) -> None:
+    name = visitor.send("/api/upload", small, **TOML).json()["scenario"]
+    base = {"base": f"scenario:{name}", "edits": {}}
+    stranger = another()
+    assert visitor.ask("/api/layout", base).json()["solved"]
+    assert stranger.ask("/api/layout", base).status_code == 404
+    assert stranger.ask("/api/download", {**base, "what": "scenario"}).status_code == 404
+    assert [one["id"] for one in visitor.get("/api/start").json()["scenarios"]] == [name]
+    assert stranger.get("/api/start").json()["scenarios"] == []
+    batch = visitor.send("/api/recordings", b"x", x_name="a").json()["batch"]
+    assert stranger.ask("/api/import", {"batch": batch}).status_code == 404
+    assert stranger.send(f"/api/recordings?batch={batch}", b"x", x_name="a").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "content", [b"name = 3\n[[partition", b"\xff\x00", b"", b"name = 'x'", 4000 * b"a = ["]
+)
+def test_a_damaged_scenario_is_refused_and_goes(visitor: Any, content: bytes) -> None:
+    told = visitor.send("/api/upload", content, **TOML)
+    assert told.status_code == 400
+    assert told.json()["error"]["message"]
+    assert tempfile.gettempdir() not in told.text
+    assert held(visitor) == []
+
+
+def test_a_scenario_that_names_a_file_of_the_server_is_refused(visitor: Any, small: bytes) -> None:
+    for name in ("/etc/passwd", "../../../etc/passwd", "../scenario.toml"):
+        told = visitor.send("/api/upload", small.replace(b"oltp", name.encode()), **TOML)
+        assert told.status_code == 400
+        assert "lies elsewhere" in told.json()["error"]["message"]
+    assert held(visitor) == []
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "..", ".", "", 300 * "a", "\xe4 b"])
+def test_a_recording_lies_under_a_name_of_the_server(visitor: Any, name: str) -> None:
+    told = visitor.client.post(
+        "/api/recordings",
+        content=b"zzz",
+        headers={
+            **visitor.headers,
+            "content-type": "application/octet-stream",
+            "x-name": name.encode("latin-1"),
+        },
+    )
+    assert told.status_code == 200
+    (path,) = held(visitor)
+    assert path.parent.name == told.json()["batch"]
+    assert path.read_bytes() == b"zzz"
+
+
+def test_two_recordings_of_one_name_both_stay(visitor: Any) -> None:
+    batch = visitor.send("/api/recordings", b"1", x_name="a").json()["batch"]
+    visitor.send(f"/api/recordings?batch={batch}", b"2", x_name="a")
+    assert {path.read_bytes() for path in held(visitor)} == {b"1", b"2"}
+
+
+def test_what_is_no_recording_is_said(visitor: Any) -> None:
+    batch = visitor.send("/api/recordings", b"zzz", x_name="a.nmon").json()
+    event, told = visitor.ended("/api/import", batch)
+    assert event == "failed"
+    assert "zzz" in told["error"]["message"]
+    assert tempfile.gettempdir() not in str(told)
+
+
+BOUNDS = {
+    "a recording": ("MOST_BYTES", 1000),
+    "of a visitor": ("MOST_OF_VISITOR", 1000),
+    "of all": ("MOST_OF_ALL", 1000),
+    "files": ("MOST_COUNT", 0),
+}
+
+
+@pytest.mark.parametrize("what", BOUNDS)
+def test_what_is_too_much_is_refused_and_goes(
+    visitor: Any, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    with monkeypatch.context() as bounds:
+        bounds.setattr(workspace, *BOUNDS[what])
+        told = visitor.send("/api/recordings", 2000 * b"x", x_name="a")
+    assert told.status_code == 413
+    assert held(visitor) == []
+    assert visitor.send("/api/recordings", 2000 * b"x", x_name="a").status_code == 200
+
+
+def test_a_scenario_is_bounded_more_narrowly(visitor: Any) -> None:
+    content = b"#" * (workspace.MOST_OF_SCENARIO + 1)
+    assert visitor.send("/api/upload", content, **TOML).status_code == 413
+    assert held(visitor) == []
+
+
+def test_more_files_than_a_batch_holds_are_refused(
+    visitor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace, "MOST_FILES", 1)
+    batch = visitor.send("/api/recordings", b"1", x_name="a").json()["batch"]
+    told = visitor.send(f"/api/recordings?batch={batch}", b"2", x_name="b")
+    assert told.status_code == 413
+    assert "archive" in told.json()["error"]["next_step"]
+
+
+def test_what_takes_too_long_to_come_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace, "MOST_S", 0.01)
+
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x"
+            await asyncio.sleep(0.001)
+
+    place = workspace.Workspace(tmp_path)
+    with pytest.raises(RefusedError) as told:
+        asyncio.run(place.recording("visitor", None, "a", endless()))
+    place.close()
+    assert told.value.status == 408
+
+
+def test_all_that_was_brought_goes_with_the_server(tmp_path: Path) -> None:
+    place = workspace.Workspace(tmp_path)
+    folder = place.new_folder("visitor")
+    folder.mkdir()
+    place.close()
+    assert not folder.parent.exists()

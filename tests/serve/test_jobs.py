@@ -1,0 +1,264 @@
+"""Long work: told as it goes, one of a kind a visitor, cancelled, never waited for without end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from homenode.serve import bounds, jobs, solving
+from homenode.serve.errors import RefusedError
+from homenode.serve.jobs import Jobs, cancel
+from homenode.serve.solving import Solving
+from homenode.simulate.kept.kept_run import KeptRun
+
+LONG = {"base": "example:frame", "edits": {}, "replications": 1000}
+PATIENCE_S = 60
+
+
+def gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def children() -> set[int]:
+    """Processes at work on jobs that this one started."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if b"homenode.serve.child" in words and int(parent) == os.getpid():
+            found.add(int(folder.name))
+    return found
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_run_is_kept_listed_shown_and_handed_over(visitor: Any, small: bytes, out: Path) -> None:
+    name = visitor.send("/api/upload", small, content_type="application/toml").json()["scenario"]
+    layout = {"base": f"scenario:{name}", "edits": {}}
+    event, told = visitor.ended("/api/run", {**layout, "replications": 2, "seed": 7})
+    assert event == "done"
+    run = told["result"]["run"]
+    assert KeptRun.load(run, out).id == run
+    assert run in [one["id"] for one in visitor.get("/api/start").json()["runs"]]
+    shown = visitor.get(f"/api/runs/{run}").json()
+    assert shown["tables"]
+    assert all(one["svg"].startswith("<svg") for one in shown["pictures"])
+    kept = {"base": f"run:{run}", "edits": {}}
+    assert shown["layout"] == kept
+    solved = [visitor.ask("/api/layout", one).json()["solved"] for one in (layout, kept)]
+    assert solved[0]["partitions"] == solved[1]["partitions"]
+    report = visitor.ask("/api/download", {**kept, "what": "report"})
+    assert report.status_code == 200
+    assert report.text.startswith("<!")
+
+
+def test_a_job_is_cancelled_and_its_process_goes(visitor: Any, out: Path) -> None:
+    before, kept = children(), {one.name for one in out.iterdir()}
+    job = visitor.ask("/api/run", LONG).json()["job"]
+    until(lambda: bool(children() - before))
+    (process,) = children() - before
+    with visitor.client.stream("GET", f"/api/jobs/{job}/events", headers=visitor.headers) as told:
+        lines = told.iter_lines()
+        until(lambda: "simulating" in next(lines))
+        assert visitor.client.delete(f"/api/jobs/{job}", headers=visitor.headers).json() == {}
+        assert "event: cancelled" in list(lines)
+    until(lambda: gone(process))
+    again = visitor.get(f"/api/jobs/{job}/events")
+    assert "event: cancelled" in again.text
+    assert {one.name for one in out.iterdir()} == kept
+
+
+def test_one_of_a_kind_a_visitor_and_not_too_many_in_all(
+    visitor: Any, another: Callable[[], Any]
+) -> None:
+    others, begun = [another() for _ in range(os.cpu_count() or 2)], []
+    try:
+        begun.append((visitor, visitor.ask("/api/run", LONG).json()["job"]))
+        second = visitor.ask("/api/run", LONG)
+        assert second.status_code == 429
+        assert int(second.headers["retry-after"]) > 0
+        answers = [(one, one.ask("/api/run", LONG)) for one in others]
+        begun += [(who, one.json()["job"]) for who, one in answers if one.status_code == 200]
+        busy = answers[-1][1]
+        assert busy.status_code == 503
+        assert int(busy.headers["retry-after"]) > 0
+        assert "busy" in busy.text or "at work" in busy.text
+        assert visitor.ask("/api/layout", LONG).json()["solved"]
+        assert others[0].get(f"/api/jobs/{begun[0][1]}/events").status_code == 404
+        path = f"/api/jobs/{begun[0][1]}"
+        assert visitor.client.delete(path, headers=others[0].headers).status_code == 404
+    finally:
+        for who, job in begun:
+            who.client.delete(f"/api/jobs/{job}", headers=who.headers)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"replications": "x"}, {"seed": True}, {"replications": 0}, {"edits": {"x": 1}}]
+)
+def test_a_run_that_cannot_be_fails_in_words(visitor: Any, asked: dict[str, Any]) -> None:
+    told = visitor.ask("/api/run", {**LONG, "replications": 1, **asked})
+    if told.status_code == 200:
+        event, told = visitor.ended_of(told.json()["job"])
+        assert event == "failed"
+        assert told["error"]["message"]
+    else:
+        assert told.status_code == 400
+
+
+def test_advice_is_made_of_edits(visitor: Any) -> None:
+    asked = {"base": "example:frame", "edits": {}, "free": ["home"], "time_s": 2}
+    event, told = visitor.ended("/api/advise", asked)
+    assert event == "done"
+    best = told["result"]["best"][0]
+    edits = {one["path"]: one["to"] for one in best["changes"]}
+    layout = visitor.ask("/api/layout", {"base": "example:frame", "edits": edits})
+    assert layout.status_code == 200
+    for wrong in (0, -1, "x", 1e9, float("nan")):
+        assert visitor.ask("/api/advise", {**asked, "time_s": wrong}).status_code == 400
+
+
+def test_who_never_reads_holds_nobody(visitor: Any, another: Callable[[], Any]) -> None:
+    job = visitor.ask("/api/run", LONG).json()["job"]
+    path = f"/api/jobs/{job}/events"
+    deaf = httpx.Client(base_url=visitor.client.base_url, headers=visitor.headers)
+    try:
+        with deaf.stream("GET", path):
+            with visitor.client.stream("GET", path, headers=visitor.headers) as told:
+                lines = told.iter_lines()
+                until(lambda: "simulating" in next(lines))
+            assert another().ask("/api/layout", LONG).json()["solved"]
+    finally:
+        visitor.client.delete(f"/api/jobs/{job}", headers=visitor.headers)
+        deaf.close()
+
+
+async def _events(job: jobs.Job) -> list[str]:
+    return [event async for _, event, _ in job.events()]
+
+
+def _job(**more: Any) -> jobs.Job:
+    async def worked() -> jobs.Job:
+        job = Jobs().start("me", {"kind": "run", **more})
+        await asyncio.wait_for(_events(job), PATIENCE_S)
+        await asyncio.gather(job.task or asyncio.sleep(0))
+        return job
+
+    return asyncio.run(worked())
+
+
+def test_a_child_that_breaks_ends_its_job() -> None:
+    job = _job(path="there is no such key", out=3)
+    assert job.state[0] == "failed"
+    assert job.state[1]["error"]["next_step"]
+
+
+def test_no_process_to_be_had_ends_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs.sys, "executable", "/nothing")
+    assert _job().state[0] == "failed"
+
+
+def test_a_job_is_bounded_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_MOST_S", 0.0)
+    told = _job().state
+    assert told[0] == "failed"
+    assert "took more than" in told[1]["error"]["message"]
+
+
+def test_who_is_cancelled_early_is_told() -> None:
+    async def worked() -> str:
+        job = Jobs().start("me", {"kind": "run"})
+        await asyncio.sleep(0)
+        await cancel(job)
+        return (await _events(job))[-1]
+
+    assert asyncio.run(asyncio.wait_for(worked(), PATIENCE_S)) == "cancelled"
+
+
+def test_processes_of_jobs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_to: dict[int, tuple[int, int]] = {}
+    monkeypatch.setattr(bounds.resource, "setrlimit", set_to.__setitem__)
+    bounds.bound_memory()
+    bounds.bound_time()
+    assert all(0 < least == most for least, most in set_to.values())
+    assert {resource.RLIMIT_DATA, resource.RLIMIT_CPU} == set(set_to)
+
+
+def test_the_latest_of_a_visitor_wins() -> None:
+    async def asked() -> list[Any]:
+        desk = Solving(workers=1)
+        try:
+            first = asyncio.create_task(desk.latest("me", time.sleep, 0.3))
+            await asyncio.sleep(0.05)
+            later = [asyncio.create_task(desk.latest("me", time.sleep, 0.0)) for _ in range(3)]
+            other = asyncio.create_task(desk.latest("you", time.sleep, 0.1))
+            return await asyncio.gather(first, *later, other, return_exceptions=True)
+        finally:
+            desk.close()
+
+    first, one, two, last, other = asyncio.run(asked())
+    assert (first, last, other) == (None, None, None)
+    assert [(type(each), each.status) for each in (one, two)] == 2 * [(RefusedError, 409)]
+
+
+def test_more_than_can_wait_are_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "_MOST_WAITING", 0)
+
+    async def asked() -> None:
+        desk = Solving(workers=1)
+        try:
+            await desk.done(time.sleep, 0)
+        finally:
+            desk.close()
+
+    with pytest.raises(RefusedError) as told:
+        asyncio.run(asked())
+    assert (told.value.status, told.value.after_s) == (503, 1)
+
+
+def test_a_lost_worker_is_replaced() -> None:
+    async def asked() -> None:
+        desk = Solving(workers=1)
+        try:
+            with pytest.raises(RefusedError) as told:
+                await desk.done(os._exit, 1)
+            assert told.value.status == 503
+            await desk.done(time.sleep, 0.0)
+        finally:
+            desk.close()
+
+    asyncio.run(asked())
+
+
+def test_what_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "_MOST_S", 0.5)
+
+    async def asked() -> None:
+        desk = Solving(workers=1)
+        try:
+            await desk.done(time.sleep, PATIENCE_S)
+        finally:
+            desk.close()
+
+    with pytest.raises(RefusedError, match="took more than") as told:
+        asyncio.run(asked())
+    assert told.value.status == 503
