@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 
 from homenode.errors import HomenodeError, NotFoundError
 from homenode.serve import layouts
+from homenode.serve.answered import Answered
 from homenode.serve.errors import RefusedError, told
 from homenode.serve.guard import Guard, is_local
 from homenode.serve.jobs import Jobs, cancel
@@ -39,6 +40,8 @@ class Desk:
         self.workspace = workspace
         self.local = local
         self.solving = Solving()
+        self.solving.warm(layouts.warm)
+        self.answered = Answered(self.solving)
         self.jobs = Jobs()
 
     async def close(self) -> None:
@@ -163,8 +166,8 @@ async def _start(request: Request) -> Response:
 
 async def _layout(request: Request) -> Response:
     path, edits = _sides(request, await _asked(request))
-    found = await _desk(request).solving.latest(_visitor(request), layouts.answer, path, edits)
-    return JSONResponse(found)
+    found = await _desk(request).answered.layout(_visitor(request), path, edits)
+    return Response(found, media_type="application/json")
 
 
 async def _difference(request: Request) -> Response:

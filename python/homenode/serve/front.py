@@ -45,6 +45,7 @@ def serve_until_stopped(
     with socket.socket(family) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((place.host, place.port))
+        listening.listen()  # who reads the address and asks at once waits, and is not refused
         workspace = Workspace(out)
         workspace.opened |= {path.stem: path.absolute() for path in scenarios}
         app = application(workspace, place.host, token, place.names)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import time
 import tomllib
 from collections.abc import Mapping
@@ -43,6 +44,10 @@ Edits = Mapping[str, Any]
 def _read(path: str, _stamp: int) -> Playable:
     scenario = Playable.load(path)
     return scenario.nth(0) if scenario.axes else scenario
+
+
+def warm() -> None:
+    """Nothing: who is called has read this module."""
 
 
 def changed(path: str, edits: Edits) -> Playable:
@@ -96,6 +101,11 @@ def answer(path: str, edits: Edits) -> dict[str, Any]:
     except HomenodeError as error:
         shown["unsolved"] = error.problem
     return shown
+
+
+def answer_text(path: str, edits: Edits) -> bytes:
+    """The same as JSON, as it is sent."""
+    return json.dumps(answer(path, edits)).encode()
 
 
 def platform(scenario: Scenario) -> str:

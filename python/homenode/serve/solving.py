@@ -37,6 +37,11 @@ class Solving:
         context = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(self._workers, context, initializer=_prepare)
 
+    def warm(self, call: Callable[[], None]) -> None:
+        """Starts all workers: the first who asks should not wait for them."""
+        for _ in range(self._workers):
+            self._pool.submit(call)
+
     async def latest(self, visitor: str, call: Callable[..., Any], *words: object) -> Any:
         """The same, unless the visitor asks for something newer while it waits."""
         mine = self._latest[visitor] = object()

@@ -1,0 +1,71 @@
+"""Answers that are held: the same bytes, no longer than the file, no more than there is room."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from homenode.serve import answered
+from homenode.serve.answered import Answered
+from homenode.serve.solving import Solving
+
+
+class Counting:
+    """Stands for the workers."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+
+    async def latest(self, _: str, __: object, path: str, edits: dict[str, Any]) -> bytes:
+        self.asked.append(edits)
+        return f"{len(self.asked)} {Path(path).read_text()}".encode()
+
+
+def ask(held: Answered, path: Path, edits: dict[str, Any], visitor: str = "a") -> bytes:
+    return asyncio.run(held.layout(visitor, str(path), edits))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "scenario.toml").write_text("one")
+    return tmp_path / "scenario.toml"
+
+
+def test_a_layout_is_worked_out_once_for_all(path: Path) -> None:
+    workers = Counting()
+    held = Answered(cast("Solving", workers))
+    first = ask(held, path, {"a": 1})
+    assert ask(held, path, {"a": 1}, "b") == first
+    assert ask(held, path, {"a": 2}) != first
+    assert workers.asked == [{"a": 1}, {"a": 2}]
+
+
+def test_edits_count_in_their_order(path: Path) -> None:
+    workers = Counting()
+    held = Answered(cast("Solving", workers))
+    ask(held, path, {"a": 1, "b": 2})
+    ask(held, path, {"b": 2, "a": 1})
+    assert len(workers.asked) == 2
+
+
+def test_a_file_that_changed_is_read_again(path: Path) -> None:
+    held = Answered(cast("Solving", Counting()))
+    first = ask(held, path, {})
+    path.write_text("two")
+    os.utime(path, ns=(1, 1))
+    assert ask(held, path, {}) != first
+
+
+def test_the_oldest_goes_where_there_is_no_room(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answered, "_MOST_BYTES", 11)
+    workers = Counting()
+    held = Answered(cast("Solving", workers))
+    for edits in ({"a": 1}, {"a": 2}, {"a": 1}, {"a": 3}, {"a": 1}, {"a": 2}):
+        ask(held, path, edits)
+    assert workers.asked == [{"a": 1}, {"a": 2}, {"a": 3}, {"a": 2}]
