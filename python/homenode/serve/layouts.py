@@ -162,6 +162,8 @@ def _causes(found: Solved, name: str) -> list[dict[str, Any]]:
 def difference(left: tuple[str, Edits], right: tuple[str, Edits]) -> dict[str, Any]:
     """Two layouts held against each other, partition by partition, cause by cause."""
     sides = [solve_scenario(changed(*one)) for one in (left, right)]
+    for side, name in zip(sides, ("left", "right"), strict=True):
+        side.summary["run"] = name  # what people read, in place of a digest
     both = [name for name in sides[1].partitions if name in sides[0].partitions]
     told = [explain(sides[1], name, sides[0], name) for name in both]  # type: ignore[arg-type]
     used = [solved_data(one, 0.0) for one in sides]
