@@ -197,7 +197,13 @@ class Engine:
         columns: dict[str, list[str]] = self.__dict__.get("columns", {})
         return columns[name] if name in columns else getattr(fake_engine, name)
 
-    def simulate(self, spec_json: str, replication: int, observe: Callable[..., bool]) -> str:
+    def simulate(
+        self,
+        spec_json: str,
+        replication: int,
+        observe: Callable[..., bool],
+        latest: bool = False,
+    ) -> str:
         """One replication."""
         spec = json.loads(spec_json)
         sums: list[dict[str, int]] = [{} for _ in spec["partitions"]]

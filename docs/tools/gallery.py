@@ -5,6 +5,7 @@ which `make docs` builds into docs/gallery/ (kept out of the sources).
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import re
 import tempfile
@@ -79,7 +80,7 @@ def _made(*commands: list[str]) -> Iterator[Path]:
 
 
 def _done(command: list[str]) -> None:
-    with contextlib.redirect_stdout(None):
+    with contextlib.redirect_stdout(io.StringIO()):
         if call(command):
             raise RuntimeError(f"homenode {' '.join(command)} failed")
 

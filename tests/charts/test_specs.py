@@ -49,6 +49,10 @@ def specs() -> dict[str, dict[str, Any]]:
     cells = [Hot(across=x, up="1", value=float(x), shown=x) for x in ("2", "4", "8")]
     placed = Placed(label="a physc", kind=charts.OUTSIDE, at=-7.0, shown="1 / 2")
     move = Move(label="db home", before="book0", after="book1")
+    slices = [
+        charts.Slice(place="0", kind=kind, start=10.0 + at, end=11.0 + at, distance=far, shown="A0")
+        for at, (kind, far) in enumerate(zip(COLOURS, charts.HEIGHTS, strict=False))
+    ]
     line = [{"x": x, "y": float(x), "kind": kind} for kind in COLOURS for x in (1, 2)]
     drawn = {
         "waterfall": _steps(0.0),
@@ -61,6 +65,7 @@ def specs() -> dict[str, dict[str, Any]]:
         "spreads": charts.spreads([spread], "response [ms]"),
         "heat": charts.heat({"db: physc [cores]": cells}, ("virtual", "SMT"), "Sweep"),
         "bands": charts.bands([placed], "Published"),
+        "slices": charts.slices(slices, ["0", "1"], "Dispatches", COLOURS, "a 1 ms"),
         "moves": charts.moves([move], "Moves"),
         "curves": charts.curves(line, ("x", "y"), ("Line", "processors", "ratio"), COLOURS),
     }  # fmt: skip

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from homenode.cli.importing import positive
 from homenode.cli.layout import LATEST, LayoutArgument, layout, names_file
 from homenode.cli.output import (
     JsonOption,
@@ -17,7 +18,8 @@ from homenode.cli.output import (
     tell,
 )
 from homenode.cli.output import show as show_tables
-from homenode.errors import HomenodeError
+from homenode.errors import HomenodeError, InputError
+from homenode.model.units import TIME, UnitError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +37,17 @@ def show(
     replication: Annotated[
         int, typer.Option("--replication", help="With --over-time: which.", metavar="N")
     ] = 0,
+    dispatches: Annotated[
+        str | None,
+        typer.Option(
+            "--dispatches",
+            help='Of a run: who was on which core from then, such as "3 s".',
+            metavar="TIME",
+        ),
+    ] = None,
+    lasting: Annotated[
+        str, typer.Option("--lasting", help="With --dispatches: for how long.", metavar="TIME")
+    ] = "1 s",
     picture: PictureOption = None,
     out: OutOption = "runs",
     as_json: JsonOption = False,
@@ -47,12 +60,16 @@ def show(
     """
     from homenode.simulate.kept.kept_run import KeptRun
 
+    if (over_time or dispatches is not None) and names_file(which):
+        raise HomenodeError(
+            f"{which} is a scenario: only a run goes on over time",
+            next_step=f"make one with `homenode run {which}` and name it",
+        )
+    if dispatches is not None:
+        stretch = (_time("--dispatches", dispatches), positive("--lasting", lasting, TIME))
+        _dispatches(which, out, replication, stretch, picture, as_json=as_json)
+        return
     if over_time:
-        if names_file(which):
-            raise HomenodeError(
-                f"{which} is a scenario: only a run goes on over time",
-                next_step=f"make one with `homenode run {which}` and name it",
-            )
         _over_time(KeptRun.load(which, out), replication, picture, as_json=as_json)
         return
     from homenode.report.machine_map import map_of
@@ -86,6 +103,35 @@ def _over_time(run: KeptRun, replication: int, picture: Path | None, *, as_json:
     from homenode.report.courses import course_tables
 
     show_tables(*course_tables(told, console().width))
+
+
+def _time(option: str, text: str) -> int:
+    """A moment, which may be the first [ns]."""
+    try:
+        return int(TIME.parse(text))
+    except UnitError as error:
+        raise InputError(f"{option}: {error}", next_step=f'write {option} "3 s"') from error
+
+
+def _dispatches(
+    which: str,
+    out: str,
+    replication: int,
+    stretch: tuple[int, int],
+    picture: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from homenode.report.dispatches import stretch_of, stretch_picture, stretch_table
+    from homenode.simulate.run import Run
+
+    told = stretch_of(Run.load(which, out), replication, *stretch)
+    if picture is not None:
+        draw(stretch_picture(told), picture)
+    if as_json:
+        show_json(told)
+        return
+    show_tables(stretch_table(told))
 
 
 def draw(chart: alt.TopLevelMixin, picture: Path) -> None:

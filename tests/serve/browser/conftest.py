@@ -72,7 +72,7 @@ def _wait(address: str, running: subprocess.Popen[bytes], log: Path) -> None:
     pytest.fail(f"no answer of the server: {log.read_text()}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """The system's Chromium, if it is near enough to the one that Playwright was made for."""
     path = next((found for name in _NAMES if (found := shutil.which(name))), None)

@@ -23,12 +23,13 @@ from homenode.report.charts.curves import curves
 from homenode.report.charts.heat import Hot, heat
 from homenode.report.charts.lying import Piece, lying
 from homenode.report.charts.moves import Move, moves
+from homenode.report.charts.slices import HEIGHTS, Slice, slices
 from homenode.report.charts.spreads import Spread, spreads
 from homenode.report.charts.waterfall import Step, steps
 
 __all__ = [
-    "DARK", "DARK_GROUND", "GAIN", "LIMIT", "LINES", "LOSS", "MANY", "NULL", "OTHER", "OUTSIDE",
-    "PALE", "QUIET", "WITHIN", "Beside", "Hot", "Moment", "Move", "Panel", "Piece", "Placed",
-    "Spread", "Step", "bands", "beside", "courses", "curves", "heat", "lying", "moves",
-    "on_dark", "over_time", "said", "spreads", "steps",
+    "DARK", "DARK_GROUND", "GAIN", "HEIGHTS", "LIMIT", "LINES", "LOSS", "MANY", "NULL", "OTHER",
+    "OUTSIDE", "PALE", "QUIET", "WITHIN", "Beside", "Hot", "Moment", "Move", "Panel", "Piece",
+    "Placed", "Slice", "Spread", "Step", "bands", "beside", "courses", "curves", "heat", "lying",
+    "moves", "on_dark", "over_time", "said", "slices", "spreads", "steps",
 ]  # fmt: skip
