@@ -167,7 +167,7 @@ impl Tree {
             let queue = self.entity(id).queue;
             let target = self.queue(queue).load_now();
             let before = self.queues[queue].load.update(target, now);
-            self.queues[queue].load.add(change);
+            self.add_load(queue, change);
             match self.queue(queue).entity {
                 Some(above) => id = above,
                 None => return,

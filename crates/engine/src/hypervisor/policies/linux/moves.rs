@@ -149,6 +149,7 @@ impl Tree {
             self.insert(id);
         }
         if first {
+            self.account_fill(queue);
             self.check_quota_on_arrival(queue);
         }
     }
@@ -264,6 +265,7 @@ impl Tree {
         let of = &mut self.queues[queue];
         of.count -= 1;
         of.weight -= weight;
+        let empty = of.count == 0;
         if self.params.is_eevdf() {
             of.floor = if of.count == 0 {
                 at.max(of.floor)
@@ -273,6 +275,9 @@ impl Tree {
         } else if why == Leaving::Moving {
             let floor = of.floor;
             self.entities[id].vruntime -= floor;
+        }
+        if empty {
+            self.account_fill(queue);
         }
         self.give_quota_back(queue);
         self.update_group_weight(id);
@@ -338,9 +343,8 @@ impl Tree {
         let queue = entity.queue;
         if self.queue(queue).throttles == 0 {
             let target = self.queue(queue).load_now();
-            let of = &mut self.queues[queue];
-            of.load.update(target, now);
-            of.load.add(change);
+            self.queues[queue].load.update(target, now);
+            self.add_load(queue, change);
         }
     }
 }

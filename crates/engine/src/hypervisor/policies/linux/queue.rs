@@ -248,12 +248,14 @@ impl Queue {
     /// which is once a millisecond at most.
     #[inline]
     pub fn update_load(&mut self, now: u64, kept: &mut Kept) -> f64 {
-        if self.throttles > 0 {
+        if self.throttles > 0 && self.count > 0 {
             self.load.skip(now);
             return 0.0;
         }
         let load = self.load.update_beside(self.load_now(), now, kept);
-        if self.group == ROOT || now - self.told_at < 1_000_000 && self.told_at > 0 {
+        // What an empty one contributes fades by itself.
+        let told = now - self.told_at < 1_000_000 && self.told_at > 0;
+        if self.group == ROOT || self.count == 0 || told {
             return 0.0;
         }
         let change = load - self.contribution;

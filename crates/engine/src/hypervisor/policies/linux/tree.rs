@@ -27,8 +27,11 @@ pub struct Group {
     pub weight: u64,
     /// Whether it runs only where nobody else wants to.
     pub idle: bool,
-    /// Sum of what its queues contribute to its load.
+    /// Sum of what its queues contribute to its load, but for the empty ones.
     pub load: f64,
+    /// What is left of the load of the empty ones, which fades: the kernel's
+    /// `update_blocked_averages`, which comes by every 32 ms at the latest, here whenever asked.
+    pub left: Average,
     /// Its quota.
     pub bandwidth: Option<Box<Bandwidth>>,
 }
@@ -395,6 +398,34 @@ impl Tree {
         self.groups.tell(queue.group, change);
     }
 
+    /// More load on a queue, or less, at once.
+    pub fn add_load(&mut self, id: QueueId, change: f64) {
+        let now = self.now;
+        let queue = &mut self.queues[id];
+        let before = queue.load.value();
+        queue.load.add(change);
+        if queue.count == 0 && queue.group != ROOT {
+            let change = queue.load.value() - before;
+            self.groups[queue.group].leave(change, now);
+        }
+    }
+
+    /// A queue's first one comes, or its last one went: from now on its load counts with the
+    /// group's, or with what is left of it.
+    pub fn account_fill(&mut self, id: QueueId) {
+        let now = self.now;
+        let queue = &mut self.queues[id];
+        if queue.group == ROOT {
+            return;
+        }
+        let (group, load) = (&mut self.groups[queue.group], queue.load.value());
+        let is_empty = queue.count == 0;
+        group.leave(if is_empty { load } else { -load }, now);
+        let after = if is_empty { 0.0 } else { load };
+        group.load += after - std::mem::replace(&mut queue.contribution, after);
+        queue.told_at = now;
+    }
+
     /// Works out a group entity's weight anew from where the group's load is.
     pub fn update_group_weight(&mut self, id: EntityId) {
         let (own, old) = {
@@ -409,7 +440,8 @@ impl Tree {
         }
         let group = &self.groups[queue.group];
         let load = queue.load_now().max(queue.load.value());
-        let all = group.load - queue.contribution + load;
+        let left = group.left.peek(0.0, self.now);
+        let all = group.load + left - queue.contribution + load;
         let shares = real(group.weight);
         let part = if all > 0.0 {
             shares * load / all
@@ -447,6 +479,14 @@ impl Tree {
         let roots = self.queues.slice(Span::new(roots.start, roots.len()));
         let of = |queue: &Queue| (queue.load, queue.load_now());
         roots.iter().map(of)
+    }
+}
+
+impl Group {
+    /// More is left of the load of its empty queues, or less.
+    fn leave(&mut self, change: f64, now: u64) {
+        self.left.update(0.0, now);
+        self.left.add(change);
     }
 }
 
@@ -507,6 +547,7 @@ fn groups(spec: &Spec, replication: u64) -> ById<CgroupId, Group> {
         weight: group_weight(weight, idle),
         idle,
         load: 0.0,
+        left: Average::default(),
         bandwidth,
     };
     let mut all = ById::from(vec![group(None, 100, false, None)]);
