@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import tempfile
+import zipfile
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from homenode.model.scenario import Scenario
 from homenode.serve import workspace
 from homenode.serve.errors import RefusedError
 
 TOML = {"content_type": "application/toml"}
+NMON = Path(__file__).resolve().parents[2] / "fuzz" / "seeds" / "nmon" / "aix-shared.nmon"
 
 
 def held(visitor: Any) -> list[Path]:
@@ -87,6 +91,23 @@ def test_what_is_no_recording_is_said(visitor: Any) -> None:
     assert event == "failed"
     assert "zzz" in told["error"]["message"]
     assert tempfile.gettempdir() not in str(told)
+
+
+def test_a_recording_is_told_of_by_its_own_name(visitor: Any, tmp_path: Path) -> None:
+    """In the page and in the layout that is handed out, which stands alone with its file."""
+    batch = visitor.send("/api/recordings", NMON.read_bytes(), x_name=NMON.name).json()
+    event, told = visitor.ended("/api/import", batch)
+    assert event == "done"
+    assert told["result"]["tables"][0]["rows"][0][0] == NMON.name
+    asked = {"base": f"scenario:{told['result']['scenario']}", "what": "scenario"}
+    archive = zipfile.ZipFile(io.BytesIO(visitor.ask("/api/download", asked).content))
+    assert archive.testzip() is None
+    archive.extractall(tmp_path)
+    (path,) = tmp_path.glob("*/*.toml")
+    text = path.read_text()
+    assert f"# {NMON.name}:" in text
+    assert tempfile.gettempdir() not in text + str(told)
+    assert [one["name"] for one in Scenario.load(path).spec()["partitions"]] == ["oak1"]
 
 
 BOUNDS = {

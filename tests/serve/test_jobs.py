@@ -72,6 +72,26 @@ def test_a_run_is_kept_listed_shown_and_handed_over(visitor: Any, small: bytes, 
     assert report.text.startswith("<!")
 
 
+def test_two_kept_runs_are_held_against_each_other_as_simulated(
+    visitor: Any, small: bytes, out: Path
+) -> None:
+    name = visitor.send("/api/upload", small, content_type="application/toml").json()["scenario"]
+    runs = []
+    for loops in (2, 1):
+        edits = {"partition.one.workload.count": loops}
+        asked = {"base": f"scenario:{name}", "edits": edits, "replications": 2}
+        runs.append(visitor.ended("/api/run", asked)[1]["result"]["run"])
+    left, right = ({"base": f"run:{run}", "edits": {}} for run in runs)
+    told = visitor.ask("/api/difference", {"left": left, "right": right}).json()
+    cores = [KeptRun.load(run, out).metric("one", "physc").mean or 0.0 for run in runs]
+    assert [told[side]["cores"] for side in ("left", "right")] == cores
+    assert cores[1] < cores[0] - 0.5  # a loop less
+    assert all(
+        row["right"] - row["left"] == pytest.approx(row["difference"]) for row in told["rows"]
+    )
+    assert told["says"].startswith("Simulated: ")
+
+
 def test_a_job_is_cancelled_and_its_process_goes(visitor: Any, out: Path) -> None:
     before, kept = children(), {one.name for one in out.iterdir()}
     job = visitor.ask("/api/run", LONG).json()["job"]
@@ -192,6 +212,38 @@ def test_who_is_cancelled_early_is_told() -> None:
         return (await _events(job))[-1]
 
     assert asyncio.run(asyncio.wait_for(worked(), PATIENCE_S)) == "cancelled"
+
+
+def test_a_kept_run_is_shown_beside_long_jobs() -> None:
+    """Neither waits for the other; of each there are only so many."""
+
+    async def asked() -> list[int]:
+        there, statuses = Jobs(2), []
+        for who, kind in BESIDE:
+            try:
+                there.start(who, {"kind": kind})
+                statuses.append(200)
+            except RefusedError as error:
+                statuses.append(error.status)
+        await there.close()
+        return statuses
+
+    answered = dict(zip(BESIDE, asyncio.run(asked()), strict=True))
+    assert answered == BESIDE
+
+
+BESIDE = {
+    ("me", "run"): 200,
+    ("you", "run"): 200,
+    ("they", "run"): 503,
+    ("me", "shown"): 200,
+    ("you", "advise"): 503,
+    ("you", "shown"): 200,
+    ("they", "shown"): 200,
+    ("she", "shown"): 200,
+    ("he", "shown"): 503,
+}
+"""Who asks for what with two processors, one after the other, and what the answer is."""
 
 
 def test_processes_of_jobs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

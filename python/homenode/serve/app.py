@@ -172,8 +172,12 @@ async def _layout(request: Request) -> Response:
 
 async def _difference(request: Request) -> Response:
     asked = await _asked(request)
-    sides = [_sides(request, asked.get(side) or {}) for side in ("left", "right")]
-    return JSONResponse(await _desk(request).solving.done(layouts.difference, *sides))
+    both = [asked.get(side) or {} for side in ("left", "right")]
+    sides, solving = [_sides(request, one) for one in both], _desk(request).solving
+    if all(str(one.get("base")).startswith("run:") and not one.get("edits") for one in both):
+        runs = [path for path, _ in sides]
+        return JSONResponse(await solving.done(layouts.difference_of_runs, *runs))
+    return JSONResponse(await solving.done(layouts.difference, *sides))
 
 
 def _work(request: Request, asked: dict[str, Any]) -> dict[str, Any]:
@@ -280,8 +284,9 @@ async def _download(request: Request) -> Response:
     work = _work(request, asked)
     what = asked.get("what")
     if what == "scenario":
-        name, text = await desk.solving.done(layouts.text_of, work["path"], work["edits"])
-        return _file(text.encode(), f"{name}.toml", "application/toml")
+        name, content = await desk.solving.done(layouts.file_of, work["path"], work["edits"])
+        kind = "application/zip" if name.endswith(".zip") else "application/toml"
+        return _file(content, name, kind)
     if what == "commands":
         job = desk.jobs.start(visitor, {"kind": "commands", **work})
         text = (await desk.jobs.result(job))["text"]

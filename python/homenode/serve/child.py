@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -83,14 +84,16 @@ def _advise(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
 def _import(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
-    folder = Path(asked["target"])
+    folder = Path(asked["target"]).absolute()
+    # Files are told of by the names that they came with, not by where the server laid them.
+    os.chdir(asked["folder"])
     tell(None, "reading recordings")
 
     def progress(share: float, _: float | None = None) -> None:
         tell(share, "finding the work that was recorded")
 
     made = import_paths(
-        [Path(asked["folder"])],
+        [Path()],
         limits=Limits(asked["unpacked"]),
         progress=progress,
     )

@@ -18,6 +18,8 @@ _MOST_KEPT = 100
 """Jobs that have ended and are still told of."""
 _MOST_S = 3600.0
 _GRACE_S = 5.0
+_BRIEF = frozenset({"shown"})
+"""Kinds of jobs that take a second and wait for no longer one: twice as many at once."""
 _LINE = 64 << 20
 """Bytes of a line of a child at most: pictures of a run are one."""
 LOST = {"error": {"message": "the work was ended from outside", "next_step": "start it again"}}
@@ -82,16 +84,7 @@ class Jobs:
         ended: Callable[[dict[str, Any]], dict[str, Any]] = lambda result: result,
     ) -> Job:
         """Begin; `ended` turns the child's result into what is told."""
-        running = [one for one in self._all.values() if not one.ended]
-        if any(one.visitor == visitor and one.kind == asked["kind"] for one in running):
-            raise RefusedError(
-                429,
-                "one of yours is at work already",
-                next_step="wait for it or cancel it",
-                after_s=2,
-            )
-        if len(running) >= self._most:
-            raise busy(f"{len(running)} jobs are at work")
+        self._refuse_too_many(visitor, asked["kind"])
         job = Job(secrets.token_hex(8), visitor, asked["kind"])
         self._all[job.id] = job
         done = [one.id for one in self._all.values() if one.ended]
@@ -99,6 +92,22 @@ class Jobs:
             del self._all[old]
         job.task = asyncio.create_task(_worked(job, asked, ended))
         return job
+
+    def _refuse_too_many(self, visitor: str, kind: str) -> None:
+        brief = kind in _BRIEF
+        running = [
+            one for one in self._all.values() if not one.ended and (one.kind in _BRIEF) == brief
+        ]
+        own = sum(one.visitor == visitor and one.kind == kind for one in running)
+        if own >= (self._most if brief else 1):
+            raise RefusedError(
+                429,
+                "one of yours is at work already",
+                next_step="wait for it or cancel it",
+                after_s=2,
+            )
+        if len(running) >= self._most * (2 if brief else 1):
+            raise busy(f"{len(running)} jobs are at work")
 
     async def result(self, job: Job) -> dict[str, Any]:
         """Of a job that is waited for. Raises `RefusedError` with its error."""

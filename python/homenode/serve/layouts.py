@@ -7,25 +7,29 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import json
 import time
 import tomllib
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from homenode.errors import HomenodeError, InputError
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.file.guest import Zvm
+from homenode.model.scenario.kept import named_files, stand_alone
 from homenode.report.machine_map import map_of
 from homenode.report.pictures import waterfalls
 from homenode.serve.fields import fields, moves
 from homenode.simulate.explain.explanation import Explanation, explain
 from homenode.simulate.explain.measure import MEASURES
 from homenode.simulate.explain.situation import Situation
+from homenode.simulate.kept.figures import Figures
 from homenode.simulate.kept.grid import Grid
+from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.scenario import Scenario as Playable
-from homenode.simulate.solved.figures import Solved
 from homenode.simulate.solved.solve import solve_scenario
 
 _HELD = 64
@@ -116,8 +120,8 @@ def platform(scenario: Scenario) -> str:
     return _POLICIES.get(policy, policy)
 
 
-def solved_data(found: Solved, took_ms: float) -> dict[str, Any]:
-    """The figures of a steady state."""
+def solved_data(found: Figures, took_ms: float) -> dict[str, Any]:
+    """The figures of a steady state, or of a run."""
     partitions = {name: _figures(found, name) for name in found.partitions}
     entitlement = sum(one["entitlement"] for one in partitions.values())
     return {
@@ -129,7 +133,7 @@ def solved_data(found: Solved, took_ms: float) -> dict[str, Any]:
     }
 
 
-def _figures(found: Solved, name: str) -> dict[str, Any]:
+def _figures(found: Figures, name: str) -> dict[str, Any]:
     def mean(metric: str) -> float | None:
         return found.metric(name, metric).mean
 
@@ -145,7 +149,7 @@ def _figures(found: Solved, name: str) -> dict[str, Any]:
     }
 
 
-def _causes(found: Solved, name: str) -> list[dict[str, Any]]:
+def _causes(found: Figures, name: str) -> list[dict[str, Any]]:
     try:
         books = found.breakdown(name)
     except HomenodeError:
@@ -164,14 +168,23 @@ def difference(left: tuple[str, Edits], right: tuple[str, Edits]) -> dict[str, A
     sides = [solve_scenario(changed(*one)) for one in (left, right)]
     for side, name in zip(sides, ("left", "right"), strict=True):
         side.summary["run"] = name  # what people read, in place of a digest
+    return _apart(sides, "")
+
+
+def difference_of_runs(left: str, right: str) -> dict[str, Any]:
+    """The same of two kept runs, by their scenarios' files: what was simulated, not a solution."""
+    folders = [Path(one).parent for one in (left, right)]
+    return _apart([KeptRun.load(one.name, one.parent) for one in folders], "Simulated: ")
+
+
+def _apart(sides: Sequence[Figures], how: str) -> dict[str, Any]:
     both = [name for name in sides[1].partitions if name in sides[0].partitions]
     told = [explain(sides[1], name, sides[0], name) for name in both]  # type: ignore[arg-type]
     used = [solved_data(one, 0.0) for one in sides]
     less = used[0]["cores"] - used[1]["cores"]
     word = "fewer" if less > 0 else "more"
-    says = (
-        f"{abs(less):.2f} cores {word}: {used[1]['cores']:.2f} in place of {used[0]['cores']:.2f}."
-    )
+    before, now = (f"{one['cores']:.2f}" for one in used)
+    says = f"{how}{abs(less):.2f} cores {word}: {now} in place of {before}."
     told_apart = sorted(told, key=lambda one: -abs(_moved(one)))[:_DRAWN]
     return {
         "left": used[0],
@@ -216,7 +229,18 @@ def grid_data(grid: Grid) -> dict[str, Any]:
     return {"title": grid.title, "heads": [*grid.heads], "rows": [[*row] for row in grid.rows]}
 
 
-def text_of(path: str, edits: Edits) -> tuple[str, str]:
-    """A layout's name, and its scenario as a file."""
+def file_of(path: str, edits: Edits) -> tuple[str, bytes]:
+    """A layout's scenario as a file, and its name: with its comments where nothing was changed, and
+    with the files that it names, if it names any, in an archive.
+    """
     scenario = changed(path, edits)
-    return scenario.name, scenario.to_toml()
+    if not named_files(scenario):
+        text = scenario.to_toml() if edits else scenario.text
+        return f"{scenario.name}.toml", text.encode()
+    text, files = stand_alone(scenario)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as to:
+        for name, content in {f"{scenario.name}.toml": text.encode(), **files}.items():
+            of_no_hour = zipfile.ZipInfo(f"{scenario.name}/{name}")
+            to.writestr(of_no_hour, content, zipfile.ZIP_DEFLATED)
+    return f"{scenario.name}.zip", archive.getvalue()
