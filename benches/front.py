@@ -1,5 +1,6 @@
 """What surrounds the engine in `homenode run`: processor time of the engine and of the rest, what
-intervals of 1 ms cost, and whether memory and the run's folder grow with the simulated time.
+intervals of 1 ms cost, whether memory and the run's folder grow with the simulated time, and what
+a point of a sweep costs.
 
 Each case is a process of its own, the least of some rounds one after the other, with Python's
 bytecode cache. The engine's time is that of its calls less that of the observer; it includes
@@ -26,7 +27,7 @@ from homenode import _engine
 from homenode.cli import main
 spent = []
 simulate = _engine.simulate
-def timed(spec, replication, observe):
+def timed(spec, replication, observe, latest):
     observed = 0.0
     def look(batch):
         nonlocal observed
@@ -37,7 +38,7 @@ def timed(spec, replication, observe):
             observed += time.thread_time() - start
     start = time.thread_time()
     try:
-        return simulate(spec, replication, look)
+        return simulate(spec, replication, look, latest)
     finally:
         spent.append(time.thread_time() - start - observed)
 _engine.simulate = timed
@@ -64,39 +65,67 @@ CASES = (
     Case("10 s, intervals of 1 ms", "10 s", "1 ms"),
     Case("100 s, as many intervals", "100 s", "10 s"),
 )
+SWEEP = """\
+warmup = "100 ms"
+duration = "1 s"
+replications = 1
+[sweep]
+"partition.lpar1.workload.rate" = [{rates}]
+"partition.lpar2.workload.rate" = [{others}]
+"""
+COLUMNS = 10
+POINTS = 300
 ENGINE_AIM = 0.5
 """Share of the engine in the processor time of the first case."""
 WRITING_AIM = 0.5
 """What 1 ms adds outside the engine, as a share of the engine's time then."""
 GROWTH_AIM = 1.1
 """Of memory and folder for ten times the simulated time."""
+SWEEP_AIM = 0.2
+"""All but the engine, as a share of the engine's time, by a point of a sweep."""
 
 
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--points", type=int, default=POINTS, help="of the sweep")
+    options = parser.parse_args()
+    rounds = options.rounds
     with tempfile.TemporaryDirectory(prefix="homenode-front-") as name:
         folder = Path(name)
         told = [_measured(case, folder) for _ in range(rounds + 1) for case in CASES]
         by_case = [told[len(CASES) :][at :: len(CASES)] for at in range(len(CASES))]
         least = [{key: min(one[key] for one in of) for key in of[0]} for of in by_case]
-    print("\n".join(_table(least)))
+        counts = (2 * COLUMNS, COLUMNS, COLUMNS + options.points)
+        _, few, many = (_swept(count, folder) for count in counts)
+    print("\n".join([*_table(least), *_point(few, many, options.points)]))
 
 
 def _measured(case: Case, folder: Path) -> dict[str, float]:
     """Seconds, memory [MiB] and the size of the folder [KiB] of a run."""
-    text = SCENARIO.read_text(encoding="utf-8")
-    head, _, _ = text.partition("[run]")
     run = f'warmup = "2 s"\nduration = "{case.duration}"\ninterval = "{case.interval}"\n'
+    return _called(["run", "-n", "1"], run, folder, folder / case.name.replace(" ", "-"))
+
+
+def _swept(points: int, folder: Path) -> dict[str, float]:
+    """The same of a sweep of so many rates, in one process."""
+    text = SWEEP.format(rates=_rates(points // COLUMNS), others=_rates(min(COLUMNS, points)))
+    return _called(["sweep", "-j", "1"], text, folder, folder / f"sweep-{points}")
+
+
+def _rates(count: int) -> str:
+    return ", ".join(f'"{1000 + 400 * at / count:.4f}/s"' for at in range(count))
+
+
+def _called(words: list[str], run: str, folder: Path, out: Path) -> dict[str, float]:
+    """What a command on the scenario takes; `run` is its table of that name."""
+    head, _, _ = SCENARIO.read_text(encoding="utf-8").partition("[run]")
     (folder / "book.toml").write_text(f"{head}[run]\n{run}", encoding="utf-8")
-    out = folder / case.name.replace(" ", "-")
-    words = ["run", "book.toml", "-n", "1", "--out", str(out)]
     plain = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "cache")}
     plain.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
-        [sys.executable, "-c", CALL, *words],
+        [sys.executable, "-c", CALL, words[0], "book.toml", *words[1:], "--out", str(out)],
         cwd=folder,
         env=plain,
         capture_output=True,
@@ -130,6 +159,14 @@ def _table(least: list[Mapping[str, float]]) -> list[str]:
         + (missed if growth > GROWTH_AIM else ""),
     ]
     return lines
+
+
+def _point(few: Mapping[str, float], many: Mapping[str, float], points: int) -> list[str]:
+    """What a point of a sweep takes beyond what the command does."""
+    engine, rest = (1000 * (many[key] - few[key]) / points for key in ("engine", "rest"))
+    late = "  missed" if rest > SWEEP_AIM * engine else ""
+    share = f"{rest / engine:.2f} of it (aim {SWEEP_AIM}){late}"
+    return [f"  a point of a sweep, 1 s: engine {engine:.1f} ms, rest {rest:.1f} ms, {share}"]
 
 
 if __name__ == "__main__":

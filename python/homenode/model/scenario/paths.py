@@ -35,7 +35,9 @@ def changed(
     data: Mapping[str, object], changes: Mapping[str, object], reason: str
 ) -> dict[str, object]:
     """A copy of a scenario's data with the values at the paths replaced; None removes a key."""
-    result = copy.deepcopy(dict(data))
+    # A sweep's axes may be long, and no point has them.
+    gone = {path for path, value in changes.items() if value is None}
+    result = copy.deepcopy({key: value for key, value in data.items() if key not in gone})
     for path, value in changes.items():
         if value is not None and not _is_plain(value):
             step = "give a number, a text, true or false, or lists and tables of these"

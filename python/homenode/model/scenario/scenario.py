@@ -227,7 +227,7 @@ class Scenario:
     def _changed(
         self, changes: Mapping[str, object], why: str, point: Mapping[str, object]
     ) -> Self:
-        data = {"name": self.name, **changed(self.data, changes, why)}
+        data = {"name": self.name, **changed(self._parsed, changes, why)}
         source = f"{self.source} (changed)"
         origin = self.origin or self
         held = [one.told for one in origin.resolved.asked.values()]

@@ -10,6 +10,7 @@ one to the next, so that their spread says nothing of how far the mean may be of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from homenode.model.estimate import BATCHES, Estimate, Told, estimate
 from homenode.model.spec import Spec
@@ -40,6 +41,15 @@ GAUGES = ("tx_inside", "vps_unfolded")
 """What is read at the end of an interval rather than counted over it."""
 
 
+@dataclass(frozen=True)
+class Figured:
+    """The metrics of a partition: what is told of each, and its value in each replication."""
+
+    told: dict[str, Told]
+    values: dict[str, list[float | None]]
+    steady: Steadiness
+
+
 def summarize(
     run_id: str,
     spec: Spec,
@@ -50,27 +60,10 @@ def summarize(
     """The content of `summary.json`; `folder` holds the interval tables, `machine` what of the
     machine the engine need not know.
     """
-    shapes = [_shape(spec, index) for index in range(len(spec["partitions"]))]
-    steady = {shape.name: steadiness(raw, index) for index, shape in enumerate(shapes)}
-    cut = _cut(folder) if len(raw) == 1 else {}
-    batches = _batches(shapes, folder, spec, machine, cut)
-    parts_of_loads = batches_by_load(spec, folder, shapes, cut, _lengths_s(cut)) if cut else {}
-    partitions: dict[str, dict[str, Told]] = {}
-    workloads: dict[str, dict[str, dict[str, Told]]] = {}
-    for index, shape in enumerate(shapes):
-        totals = replication_totals(spec, raw, index, machine)
-        unsteady = steady[shape.name]["reason"]
-        parts = batches.get(index, []) if unsteady is None else []
-        partitions[shape.name] = {
-            name: metric_of(metric, totals, parts, unsteady).as_json()
-            for name, metric in METRICS.items()
-        }
-        for place, (load, own) in enumerate(totals_by_load(spec, raw, index, shape).items()):
-            parts = parts_of_loads.get((index, place), []) if unsteady is None else []
-            workloads.setdefault(shape.name, {})[load] = {
-                metric.name: metric_of(metric, own, parts, unsteady).as_json()
-                for metric in LOAD_METRICS
-            }
+    figured = partition_figures(spec, raw, folder, machine)
+    partitions = {name: one.told for name, one in figured.items()}
+    steady = {name: one.steady for name, one in figured.items()}
+    workloads = _workloads(spec, raw, folder, steady)
     beside: Workloads = {"workloads": workloads} if workloads else {}
     found = categories(partitions)
     nest: Nest = {"workload_category": found} if found else {}
@@ -87,19 +80,60 @@ def summarize(
     }
 
 
+def partition_figures(
+    spec: Spec, raw: Sequence[Answer], folder: Source, machine: MachineFacts
+) -> dict[str, Figured]:
+    """Each partition's metrics; the arguments are those of `summarize`."""
+    shapes = _shapes(spec)
+    cut = _cut(folder) if len(raw) == 1 else {}
+    batches = _batches(shapes, folder, spec, machine, cut)
+    found = {}
+    for index, shape in enumerate(shapes):
+        totals, steady = replication_totals(spec, raw, index, machine), steadiness(raw, index)
+        unsteady = steady["reason"]
+        parts = batches.get(index, []) if unsteady is None else []
+        values = {name: [metric.of(one) for one in totals] for name, metric in METRICS.items()}
+        told = {
+            name: metric_of(metric, values[name], parts, unsteady).as_json()
+            for name, metric in METRICS.items()
+        }
+        found[shape.name] = Figured(told, values, steady)
+    return found
+
+
+def _workloads(
+    spec: Spec, raw: Sequence[Answer], folder: Source, steady: Mapping[str, Steadiness]
+) -> dict[str, dict[str, dict[str, Told]]]:
+    """Metrics of each of several workloads by partition."""
+    shapes, cut = _shapes(spec), _cut(folder) if len(raw) == 1 else {}
+    batches = batches_by_load(spec, folder, shapes, cut, _lengths_s(cut)) if cut else {}
+    found: dict[str, dict[str, dict[str, Told]]] = {}
+    for index, shape in enumerate(shapes):
+        unsteady = steady[shape.name]["reason"]
+        for place, (load, own) in enumerate(totals_by_load(spec, raw, index, shape).items()):
+            parts = batches.get((index, place), []) if unsteady is None else []
+            found.setdefault(shape.name, {})[load] = {
+                metric.name: metric_of(
+                    metric, [metric.of(one) for one in own], parts, unsteady
+                ).as_json()
+                for metric in LOAD_METRICS
+            }
+    return found
+
+
 def replication_totals(
     spec: Spec, raw: Sequence[Answer], index: int, machine: MachineFacts
 ) -> list[Totals]:
     """A partition's counters in each replication."""
-    seconds, shape = spec["duration_ns"] / NS_PER_S, _shape(spec, index)
+    seconds, shape = spec["duration_ns"] / NS_PER_S, shape_during(spec, index)
     return [
         totals_of(summary["partitions"][index], shape, seconds, machine, _all_busy(summary))
         for summary in raw
     ]
 
 
-def _shape(spec: Spec, index: int) -> Shape:
-    return shape_during(spec, index)
+def _shapes(spec: Spec) -> list[Shape]:
+    return [shape_during(spec, index) for index in range(len(spec["partitions"]))]
 
 
 def _all_busy(summary: Answer) -> float:
@@ -143,19 +177,25 @@ def steadiness(raw: Sequence[Answer], index: int) -> Steadiness:
 
 def values_of(metric: Metric, totals: Sequence[Totals]) -> list[float]:
     """The metric in each of them that has a value."""
-    found = (metric.of(one) for one in totals)
-    return [value for value in found if value is not None]
+    return _known([metric.of(one) for one in totals])
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
 def metric_of(
-    metric: Metric, totals: Sequence[Totals], batches: Sequence[Totals], unsteady: str | None
+    metric: Metric,
+    values: Sequence[float | None],
+    batches: Sequence[Totals],
+    unsteady: str | None,
 ) -> Estimate:
-    """A metric of the totals of each replication; of a single one its interval from batches.
+    """A metric by its values in each replication; of a single one its interval from batches.
     `unsteady` says why there is no steady state, if there is none.
     """
     if metric.needs_steady and unsteady is not None:
         return Estimate(None, None, f"no steady state: {unsteady}")
-    result = estimate(values_of(metric, totals))
+    result = estimate(_known(values))
     if result.mean is None or result.ci95 is not None or metric.name not in BATCHED:
         return result
     return Estimate(result.mean, estimate(values_of(metric, batches)).ci95)

@@ -4,6 +4,7 @@ the numbers mean.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import threading
@@ -28,6 +29,8 @@ was last called; what is kept may differ from them by nanoseconds.
 """
 _LOOK_EVERY_S = 0.1
 Some = TypeVar("Some")
+Work = Callable[[], Answer | None]
+"""A replication to be run; None if it was stopped."""
 
 
 class Writer(Protocol):
@@ -84,13 +87,12 @@ def simulate_all(
     """
     watch = Watch(shares=[0.0] * len(job.replications), stop=stop or threading.Event(), look=look)
     threads = max(1, min(jobs or os.cpu_count() or 1, len(job.replications)))
+    works = _works(engine, job, writer, watch)
     interrupted = False
     with ThreadPoolExecutor(threads, thread_name_prefix="replication") as pool:
         futures: list[Future[Answer | None]] = []
         try:
-            for slot, index in enumerate(job.replications):
-                words = (engine, job.spec_text, index, slot, writer, watch)
-                futures.append(pool.submit(_replicate, *words))
+            futures.extend(pool.submit(work) for work in works)
             _look_on(futures, watch, progress)
         except KeyboardInterrupt:
             interrupted = True
@@ -100,11 +102,37 @@ def simulate_all(
             if interrupted or not all(future.done() for future in futures):
                 watch.stop.set()
             wait_out(futures)
+    return _outcome(job, [future.result() for future in futures], interrupted)
+
+
+def simulate_each(
+    engine: Engine, job: Job, writer: Callable[[int], Writer], stop: threading.Event
+) -> Outcome:
+    """The same one by one in the calling thread, for replications as small as a thread's start;
+    Ctrl-C drops the one at work.
+    """
+    watch = Watch(shares=[0.0] * len(job.replications), stop=stop)
+    results: list[Answer | None] = []
+    try:
+        results.extend(work() for work in _works(engine, job, writer, watch))
+    except KeyboardInterrupt:
+        return _outcome(job, results, interrupted=True)
+    return _outcome(job, results, interrupted=False)
+
+
+def _works(
+    engine: Engine, job: Job, writer: Callable[[int], Writer], watch: Watch
+) -> Sequence[Work]:
+    return [
+        functools.partial(_replicate, engine, job.spec_text, index, slot, writer, watch)
+        for slot, index in enumerate(job.replications)
+    ]
+
+
+def _outcome(job: Job, results: Sequence[Answer | None], interrupted: bool) -> Outcome:
     # Fewer where Ctrl-C came before all had begun.
-    results = {
-        index: future.result() for index, future in zip(job.replications, futures, strict=False)
-    }
-    summaries = {index: summary for index, summary in results.items() if summary is not None}
+    told = zip(job.replications, results, strict=False)
+    summaries = {index: summary for index, summary in told if summary is not None}
     return Outcome(summaries, interrupted or len(summaries) < len(job.replications))
 
 

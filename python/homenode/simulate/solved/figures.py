@@ -130,7 +130,7 @@ def _metrics(
     totals = replication_totals(spec, [raw], index, machine)
     found = {}
     for name, metric in METRICS.items():
-        told = metric_of(metric, totals, (), unsteady)
+        told = metric_of(metric, [metric.of(totals[0])], (), unsteady)
         if told.reason is None and not metric.is_known(totals[0]):
             told = Estimate(None, None, SIMULATED_ONLY)
         found[name] = told.as_json()

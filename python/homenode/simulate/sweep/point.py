@@ -5,7 +5,7 @@ tables are added up in memory; none is kept.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from homenode.errors import HomenodeError
@@ -13,12 +13,11 @@ from homenode.model.scenario import Scenario
 from homenode.simulate.answers import Answer
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.guests import tables_beside, with_guests
-from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.points import comes_from_outside
-from homenode.simulate.kept.summarize import replication_totals, summarize, with_gauges
+from homenode.simulate.kept.summarize import partition_figures, with_gauges
 from homenode.simulate.kept.sums import Columns, Held
 from homenode.simulate.runner.job import Job, freeze
-from homenode.simulate.runner.simulate import simulate_all
+from homenode.simulate.runner.simulate import Outcome, Writer, simulate_all, simulate_each
 from homenode.simulate.sweep.order import Order, key_of
 
 _ALWAYS = ("partition", "pool")
@@ -69,9 +68,7 @@ def simulated(
         name: [] for name in (*_ALWAYS, *tables_beside(job.spec))
     }
     try:
-        outcome = simulate_all(
-            engine, job, lambda index: _InMemory(held, index), order.threads, None, stop
-        )
+        outcome = _outcome(job, lambda index: _InMemory(held, index), order.threads, stop)
     except (engine.SpecError, engine.Runaway) as error:
         return {**record, "refused": str(error), "partitions": {}}
     if outcome.interrupted:
@@ -82,25 +79,25 @@ def simulated(
     return {**record, "refused": "", "partitions": _partitions(job, raw, Held(tables))}
 
 
+def _outcome(
+    job: Job, writer: Callable[[int], Writer], threads: int, stop: threading.Event
+) -> Outcome:
+    if threads == 1:
+        return simulate_each(load_engine(), job, writer, stop)
+    return simulate_all(load_engine(), job, writer, threads, None, stop)
+
+
 def _partitions(job: Job, raw: Sequence[Answer], held: Held) -> dict[str, Any]:
     """Each with its metrics, all that have a value or a reason for none."""
     whole = with_guests(with_gauges(raw, held), held, job.spec)
-    summary = summarize(job.id, job.spec, whole, held, job.machine)
+    figured = partition_figures(job.spec, whole, held, job.machine)
     found = {}
-    for index, (name, told) in enumerate(summary["partitions"].items()):
-        known = [one for one in METRICS if told[one]["mean"] is not None]
+    for partition, (name, one) in zip(job.spec["partitions"], figured.items(), strict=True):
+        known = [metric for metric, told in one.told.items() if told["mean"] is not None]
         found[name] = {
-            "unsteady": summary["steady"][name]["reason"],
-            "offered": comes_from_outside(job.spec["partitions"][index]),
-            "told": {one: told[one] for one in known},
-            "values": _values(job, whole, index, known),
+            "unsteady": one.steady["reason"],
+            "offered": comes_from_outside(partition),
+            "told": {metric: one.told[metric] for metric in known},
+            "values": {metric: one.values[metric] for metric in known},
         }
     return found
-
-
-def _values(
-    job: Job, raw: Sequence[Answer], index: int, names: Sequence[str]
-) -> dict[str, list[float | None]]:
-    """Metrics of a partition by replication."""
-    totals = replication_totals(job.spec, raw, index, job.machine)
-    return {name: [METRICS[name].of(one) for one in totals] for name in names}
