@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from homenode.cli.output import (
+    DarkOption,
     JobsOption,
     JsonOption,
     OutOption,
     PictureOption,
     ReplicationsOption,
+    draw,
     show,
     show_json,
     show_text,
@@ -129,6 +131,7 @@ def advise(
     replications: ReplicationsOption = None,
     seed: SeedOption = None,
     picture: PictureOption = None,
+    dark: DarkOption = False,
     jobs: JobsOption = None,
     out: OutOption = "runs",
     as_json: JsonOption = False,
@@ -164,10 +167,9 @@ def advise(
     told = _advise(loaded, add, how, running if simulate else None, asked)
     show_json(told.as_json()) if as_json else show_advice(told)
     if picture is not None:
-        from homenode.cli.show import draw
         from homenode.report.advice_pictures import advice_picture
 
-        draw(advice_picture(told), picture)
+        draw(advice_picture(told), picture, dark=dark)
     if told.stopped:
         raise Interrupted("interrupted: this is the best so far")
 

@@ -11,7 +11,16 @@ import typer
 
 from homenode.cli import complete
 from homenode.cli.importing import CpusOption, PathsArgument, UnpackedOption, limits_of, positive
-from homenode.cli.output import JsonOption, PictureOption, show, show_json, show_text, tell
+from homenode.cli.output import (
+    DarkOption,
+    JsonOption,
+    PictureOption,
+    draw,
+    show,
+    show_json,
+    show_text,
+    tell,
+)
 from homenode.cli.progress import progress_bar
 from homenode.errors import InputError
 
@@ -129,6 +138,7 @@ def consolidate(
     unpacked: UnpackedOption = None,
     output: FolderOption = None,
     picture: PictureOption = None,
+    dark: DarkOption = False,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -170,10 +180,9 @@ def consolidate(
         found = work.answer()
     files = [] if output is None else save(work, output, force=force)
     if picture is not None:
-        from homenode.cli.show import draw
         from homenode.report.consolidation_pictures import consolidation_picture
 
-        draw(consolidation_picture(found), picture)
+        draw(consolidation_picture(found), picture, dark=dark)
     if as_json:
         show_json({**found.as_json(), "scenarios": [str(file) for file in files]})
         return

@@ -9,14 +9,15 @@ import typer
 
 from homenode.cli import complete
 from homenode.cli.output import (
+    DarkOption,
     JsonOption,
     OnlyPartitionOption,
     OutOption,
     PictureOption,
+    draw,
     show,
     show_json,
     show_text,
-    tell,
 )
 from homenode.errors import HomenodeError, NotFoundError
 
@@ -56,6 +57,7 @@ def explain(
     ] = None,
     partition: OnlyPartitionOption = None,
     picture: PictureOption = None,
+    dark: DarkOption = False,
     by: Annotated[
         By,
         typer.Option("--by", help="Count in cores or in cycles per instruction."),
@@ -87,9 +89,9 @@ def explain(
     explanations = find_explanations(run, other, out, by.value)
     trials = _trials(run, other, out) if tries else []
     if picture is not None:
-        from homenode.report.pictures import save_picture, waterfalls
+        from homenode.report.pictures import waterfalls
 
-        tell(f"drew {save_picture(waterfalls(explanations), picture)}")
+        draw(waterfalls(explanations), picture, dark=dark)
     if as_json:
         answers = [explanation.as_json() for explanation in explanations]
         if trials:

@@ -14,6 +14,7 @@ import typer
 from homenode.cli import complete
 
 if TYPE_CHECKING:
+    import altair as alt
     from rich.console import Console
     from rich.table import Table
 
@@ -25,6 +26,7 @@ PictureOption = Annotated[
     Path | None,
     typer.Option("-i", "--picture", help="Also draw it (.svg or .png).", metavar="FILE"),
 ]
+DarkOption = Annotated[bool, typer.Option("--dark", help="Draw the picture for a dark ground.")]
 PartitionOption = Annotated[
     str | None,
     typer.Option(
@@ -141,3 +143,10 @@ def show_json(value: Any) -> None:
 def tell(text: str) -> None:
     """A remark beside the answer."""
     sys.stderr.write(f"{text}\n")
+
+
+def draw(chart: alt.TopLevelMixin, picture: Path, *, dark: bool = False) -> None:
+    """Write a picture and say where it is."""
+    from homenode.report.pictures import save_picture
+
+    tell(f"drew {save_picture(chart, picture, dark=dark)}")

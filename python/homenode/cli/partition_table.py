@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from homenode.cli import complete
-from homenode.cli.output import JsonOption, PictureOption, show, show_json, show_text, tell
+from homenode.cli.output import (
+    DarkOption,
+    JsonOption,
+    PictureOption,
+    draw,
+    show,
+    show_json,
+    show_text,
+)
 from homenode.errors import HomenodeError
 
 if TYPE_CHECKING:
@@ -66,6 +74,7 @@ def partition_table(
         typer.Option("--layout", help="Where processors go, in place of ours.", metavar="FILE"),
     ] = None,
     picture: PictureOption = None,
+    dark: DarkOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """What a large partition is worth beside smaller ones.
@@ -81,7 +90,7 @@ def partition_table(
     else:
         read = prediction.table(max([prediction.largest, *wanted, total or 0]))
     if picture is not None:
-        _draw(read, picture)
+        _draw(read, picture, dark=dark)
     choice = _Choice(wanted, total, _numbers(parts, "--parts"), interpolate)
     _show(read, prediction, choice, as_json=as_json)
 
@@ -118,12 +127,11 @@ def _show(
     show_text(["", *report.capability_lines(read, factors), *report.other_sides(splits)])
 
 
-def _draw(read: CapabilityTable, picture: Path) -> None:
+def _draw(read: CapabilityTable, picture: Path, *, dark: bool) -> None:
     """The curve as a file."""
     from homenode.report.partition_table import capability_curve
-    from homenode.report.pictures import save_picture
 
-    tell(f"drew {save_picture(capability_curve(read), picture)}")
+    draw(capability_curve(read), picture, dark=dark)
 
 
 def _published(name: str, options: dict[str, object]) -> CapabilityTable:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from homenode.cli.output import (
+    DarkOption,
     JobsOption,
     JsonOption,
     OutOption,
     ReplicationsOption,
+    draw,
     show,
     show_json,
     tell,
@@ -101,6 +103,7 @@ def run(
             metavar="FILE",
         ),
     ] = None,
+    dark: DarkOption = False,
     jobs: JobsOption = None,
     out: OutOption = "runs",
     as_json: JsonOption = False,
@@ -138,7 +141,7 @@ def run(
     points = list(loaded.expand())
     if picture is not None:
         _refuse_picture(picture, len(points))
-    asked_for = _Asked(scenario.name, wanted, metrics is not None, form, picture, narrow)
+    asked_for = _Asked(scenario.name, wanted, metrics is not None, form, picture, narrow, dark)
     _run_all(points, options, asked_for)
 
 
@@ -154,6 +157,8 @@ class _Asked:
     picture: Path | None
     narrow: float | None
     """How narrow intervals are to be, as a share of their means."""
+    dark: bool
+    """Whether the picture is for a dark ground."""
 
 
 def _run_all(points: Sequence[Scenario], options: dict[str, Any], asked: _Asked) -> None:
@@ -188,7 +193,7 @@ def _run_all(points: Sequence[Scenario], options: dict[str, Any], asked: _Asked)
         if stopped is not None:
             break
     if asked.picture is not None and courses:
-        _draw(courses, asked.picture)
+        _draw(courses, asked.picture, dark=asked.dark)
     if answers:
         show_json({"runs": answers, "table": compared(kept, asked.metrics).as_json()})
     elif kept and _has_table(asked, len(points)):
@@ -255,14 +260,14 @@ def _refuse_picture(picture: Path, points: int) -> None:
         )
 
 
-def _draw(courses: dict[str, Course], picture: Path) -> None:
+def _draw(courses: dict[str, Course], picture: Path, *, dark: bool) -> None:
     """A run alone with all its panels, several side by side."""
-    from homenode.cli.show import draw
     from homenode.report.course_pictures import course_picture, sweep_picture
 
     told = list(courses.values())
     title = f"{told[0]['run']} to {told[-1]['run']}, replication {told[0]['replication']}"
-    draw(course_picture(told[0]) if len(told) == 1 else sweep_picture(courses, title), picture)
+    chart = course_picture(told[0]) if len(told) == 1 else sweep_picture(courses, title)
+    draw(chart, picture, dark=dark)
 
 
 def runs(

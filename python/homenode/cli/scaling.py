@@ -8,11 +8,13 @@ import typer
 
 from homenode.cli.numbers import whole_numbers
 from homenode.cli.output import (
+    DarkOption,
     JobsOption,
     JsonOption,
     OutOption,
     PictureOption,
     ReplicationsOption,
+    draw,
     show,
     show_json,
     show_text,
@@ -29,6 +31,7 @@ def scaling(
         typer.Option("--processors", help="Logical processors of each size.", metavar="N,N,..."),
     ],
     picture: PictureOption = None,
+    dark: DarkOption = False,
     replications: ReplicationsOption = None,
     jobs: JobsOption = None,
     out: OutOption = "runs",
@@ -40,7 +43,7 @@ def scaling(
     proportion, and holds ITR against the capability curve of the machine.
     """
     from homenode.evidence.scaling import run_scaling
-    from homenode.report.pictures import picture_path, save_picture
+    from homenode.report.pictures import picture_path
     from homenode.report.scaling import scaling_picture, scaling_tables
 
     sizes = whole_numbers(processors, "--processors")
@@ -53,7 +56,7 @@ def scaling(
             found, sizes, replications=replications, jobs=jobs, out=out, progress=progress
         )
     if picture is not None:
-        tell(f"drew {save_picture(scaling_picture(result), picture)}")
+        draw(scaling_picture(result), picture, dark=dark)
     if as_json:
         show_json(result.as_json())
         return

@@ -9,13 +9,14 @@ import typer
 from homenode.cli.importing import positive
 from homenode.cli.layout import LATEST, LayoutArgument, layout, names_file
 from homenode.cli.output import (
+    DarkOption,
     JsonOption,
     OutOption,
     PictureOption,
     console,
+    draw,
     show_json,
     show_whole,
-    tell,
 )
 from homenode.cli.output import show as show_tables
 from homenode.errors import HomenodeError, InputError
@@ -23,8 +24,6 @@ from homenode.model.units import TIME, UnitError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import altair as alt
 
     from homenode.simulate.kept.kept_run import KeptRun
 
@@ -49,6 +48,7 @@ def show(
         str, typer.Option("--lasting", help="With --dispatches: for how long.", metavar="TIME")
     ] = "1 s",
     picture: PictureOption = None,
+    dark: DarkOption = False,
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
@@ -67,10 +67,11 @@ def show(
         )
     if dispatches is not None:
         stretch = (_time("--dispatches", dispatches), positive("--lasting", lasting, TIME))
-        _dispatches(which, out, replication, stretch, picture, as_json=as_json)
+        drawn = (picture, dark)
+        _dispatches(which, out, replication, stretch, drawn, as_json=as_json)
         return
     if over_time:
-        _over_time(KeptRun.load(which, out), replication, picture, as_json=as_json)
+        _over_time(KeptRun.load(which, out), replication, (picture, dark), as_json=as_json)
         return
     from homenode.report.machine_map import map_of
 
@@ -79,7 +80,7 @@ def show(
     if picture is not None:
         from homenode.report.map_pictures import map_picture
 
-        draw(map_picture(told), picture)
+        draw(map_picture(told), picture, dark=dark)
     if as_json:
         show_json(told)
         return
@@ -89,14 +90,17 @@ def show(
     show_tables(*map_tables(told))
 
 
-def _over_time(run: KeptRun, replication: int, picture: Path | None, *, as_json: bool) -> None:
+def _over_time(
+    run: KeptRun, replication: int, drawn: tuple[Path | None, bool], *, as_json: bool
+) -> None:
     from homenode.simulate.kept.course import course_of
 
     told = course_of(run, replication)
+    picture, dark = drawn
     if picture is not None:
         from homenode.report.course_pictures import course_picture
 
-        draw(course_picture(told), picture)
+        draw(course_picture(told), picture, dark=dark)
     if as_json:
         show_json(told)
         return
@@ -118,7 +122,7 @@ def _dispatches(
     out: str,
     replication: int,
     stretch: tuple[int, int],
-    picture: Path | None,
+    drawn: tuple[Path | None, bool],
     *,
     as_json: bool,
 ) -> None:
@@ -126,16 +130,10 @@ def _dispatches(
     from homenode.simulate.run import Run
 
     told = stretch_of(Run.load(which, out), replication, *stretch)
+    picture, dark = drawn
     if picture is not None:
-        draw(stretch_picture(told), picture)
+        draw(stretch_picture(told), picture, dark=dark)
     if as_json:
         show_json(told)
         return
     show_tables(stretch_table(told))
-
-
-def draw(chart: alt.TopLevelMixin, picture: Path) -> None:
-    """Write a picture and say where it is."""
-    from homenode.report.pictures import save_picture
-
-    tell(f"drew {save_picture(chart, picture)}")

@@ -9,11 +9,13 @@ import typer
 
 from homenode.cli import complete
 from homenode.cli.output import (
+    DarkOption,
     JobsOption,
     JsonOption,
     OutOption,
     PictureOption,
     ReplicationsOption,
+    draw,
     show,
     show_json,
     show_text,
@@ -48,6 +50,7 @@ def study(
         ),
     ] = False,
     picture: PictureOption = None,
+    dark: DarkOption = False,
     replications: ReplicationsOption = None,
     jobs: JobsOption = None,
     out: OutOption = "runs",
@@ -81,10 +84,9 @@ def study(
         return
     compared = [run_one(one, replications, jobs, out) for one in studies]
     if picture is not None:
-        from homenode.report.pictures import save_picture
         from homenode.report.study_pictures import study_picture
 
-        tell(f"drew {save_picture(study_picture(compared[0]), picture)}")
+        draw(study_picture(compared[0]), picture, dark=dark)
     if as_json:
         answers = [result.as_json() for result in compared]
         show_json({"studies": answers} if every else answers[0])

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from homenode.cli.output import (
+    DarkOption,
     JsonOption,
     PictureOption,
     ReplicationsOption,
+    draw,
     show_json,
     show_text,
     tell,
@@ -64,6 +66,7 @@ def sweep(
     as_csv: CsvOption = False,
     as_markdown: MarkdownOption = False,
     picture: PictureOption = None,
+    dark: DarkOption = False,
     out: Annotated[
         str, typer.Option("--out", help="Folder that keeps the sweeps.", metavar="FOLDER")
     ] = "sweeps",
@@ -95,11 +98,10 @@ def sweep(
         )
     _show(done, wanted, form)
     if picture is not None:
-        from homenode.cli.show import draw
         from homenode.report.sweep_pictures import points_picture
         from homenode.simulate.kept.points import compared
 
-        draw(points_picture(compared(done.read(wanted), wanted)), picture)
+        draw(points_picture(compared(done.read(wanted), wanted)), picture, dark=dark)
     if done.refused:
         raise typer.Exit(1)
 

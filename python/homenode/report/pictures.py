@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from homenode.errors import HomenodeError, StoreError
 from homenode.model.document.read import cut
@@ -144,29 +144,42 @@ def picture_path(path: str | Path) -> Path:
     return path
 
 
-def drawing(chart: alt.TopLevelMixin, says: str | None = None) -> str:
-    """A chart as SVG, with a role and what it says for those who do not see it: its own description
-    if not told.
+def drawing(chart: alt.TopLevelMixin, *, dark: bool = False) -> str:
+    """A chart as SVG, on a light ground or a dark one, with a role and what it says for those who
+    do not see it.
     """
+    spec = chart.to_dict()
+    return _drawn(charts.on_dark(spec) if dark else spec, spec["description"])
+
+
+def page_drawing(chart: alt.TopLevelMixin, says: str | None = None) -> str:
+    """The same for a page, on its ground, light or dark as its reader has it; `says` in place of
+    the chart's own description.
+    """
+    spec = chart.to_dict()
+    drawn = _drawn(charts.on_both(spec), says or spec["description"])
+    return drawn.replace("</svg>", f"<style>{charts.SWITCH}</style></svg>")
+
+
+def _drawn(spec: dict[str, Any], says: str) -> str:
     import vl_convert
 
-    spec = chart.to_dict()
-    label = escape(says or spec["description"], quote=True)
-    drawn = vl_convert.vegalite_to_svg(spec)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    drawn: str = vl_convert.vegalite_to_svg(spec)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(says, quote=True)}" ', 1)
 
 
-def save_picture(chart: alt.TopLevelMixin, path: str | Path) -> Path:
-    """Write a chart as its suffix says."""
+def save_picture(chart: alt.TopLevelMixin, path: str | Path, *, dark: bool = False) -> Path:
+    """Write a chart as its suffix says, for a light ground or a dark one."""
     import vl_convert
 
     path = picture_path(path)
     spec = chart.to_dict()
+    spec = charts.on_dark(spec) if dark else spec
     try:
         if path.suffix == ".png":
             write_whole(path, vl_convert.vegalite_to_png(spec, scale=_PNG_SCALE))
         elif path.suffix == ".svg":
-            write_whole(path, drawing(chart).encode())
+            write_whole(path, drawing(chart, dark=dark).encode())
         else:
             write_whole(path, dump_json(spec).encode())
     except OSError as error:

@@ -65,10 +65,15 @@ def study_picture(result: StudyResult) -> alt.VConcatChart:
         parts.append(beside(panels, title, _BESIDE))
     elif any(cases.values()):
         parts.append(over_time(cases, _PANELS, title, _OVER_TIME))
-    parts.append(bands(placed(result), f"{title}: published / simulated"))
+    parts.append(rows_picture(result))
     whole = alt.vconcat(*parts).resolve_scale(color="independent", shape="independent")
     chart: alt.VConcatChart = whole.properties(title=title, description=said(parts))
     return chart
+
+
+def rows_picture(result: StudyResult) -> alt.LayerChart:
+    """All rows beside their tolerances."""
+    return bands(placed(result), f"{result.study.title}: published / simulated")
 
 
 def placed(result: StudyResult) -> list[Placed]:

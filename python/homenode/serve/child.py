@@ -23,9 +23,10 @@ from homenode.records.importing.opening.bounds import Limits
 from homenode.records.importing.telling import note_data, summary
 from homenode.report.handed.page import write_report
 from homenode.report.handed.sections import sections
+from homenode.report.pictures import page_drawing
 from homenode.serve.bounds import bound_memory, bound_time
 from homenode.serve.errors import told
-from homenode.serve.layouts import changed, drawn, grid_data
+from homenode.serve.layouts import changed, grid_data
 from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
 
@@ -138,7 +139,12 @@ def _shown(asked: dict[str, Any], _: Tell) -> dict[str, Any]:
     trust: list[str] = []
     for section in sections([run]):
         pictures += [
-            {"title": section.title, "svg": drawn(one.chart), "says": one.says, "table": None}
+            {
+                "title": section.title,
+                "svg": page_drawing(one.chart),
+                "says": one.says,
+                "table": None,
+            }
             for one in section.pictures
         ]
         tables += [grid_data(one) for one in section.tables if one.rows]

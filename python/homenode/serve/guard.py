@@ -7,11 +7,12 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Collection
+from html import escape
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = (
@@ -76,7 +77,8 @@ class Guard:
     def _refusal(self, scope: Scope, headers: Headers, cookies: dict[str, str]) -> Response | None:
         host = headers.get("host", "")
         if not self._is_ours(host):
-            return _said(421, f"this server is not {host or 'without a name'}", "name its address")
+            name = f"this server is not {host or 'without a name'}"
+            return _said(scope, 421, name, "open it by its own address, or start it with --name")
         if self._token is not None:
             given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
             if scope["path"] == "/" and self._fits(given):
@@ -86,17 +88,21 @@ class Guard:
             bearer = headers.get("authorization", "").removeprefix("Bearer ")
             if not (self._fits(cookies.get(_TOKEN, "")) or self._fits(bearer)):
                 step = "open the address with ?token=... that homenode serve printed"
-                return _said(401, "a token is needed here", step)
+                return _said(scope, 401, "a token is needed here", step)
         if scope["path"].startswith("/api") and headers.get("sec-fetch-site") == "cross-site":
-            return _said(403, "asked from a page of elsewhere", "open the page itself")
+            return _said(scope, 403, "asked from a page of elsewhere", "open the page itself")
         if scope["method"] in ("GET", "HEAD"):
             return None
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != host:
-            return _said(403, f"asked from {origin}, which is elsewhere", "open the page itself")
+            return _said(
+                scope, 403, f"asked from {origin}, which is elsewhere", "open the page itself"
+            )
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind in _FORMS or (not kind and scope["method"] != "DELETE"):
-            return _said(415, "the kind of content is none that is taken", "send JSON or a file")
+            return _said(
+                scope, 415, "the kind of content is none that is taken", "send JSON or a file"
+            )
         return None
 
     def _fits(self, given: str) -> bool:
@@ -122,5 +128,21 @@ def _is_id(text: str) -> bool:
     return len(text) == 32 and all(one in "0123456789abcdef" for one in text)
 
 
-def _said(status: int, message: str, step: str) -> Response:
+def _said(scope: Scope, status: int, message: str, step: str) -> Response:
+    """As JSON to programs, and as a page to a person who opened the address."""
+    if not scope["path"].startswith("/api") and "text/html" in Headers(scope=scope).get(
+        "accept", ""
+    ):
+        return HTMLResponse(
+            _PAGE.format(*(escape(f"{one[:1].upper()}{one[1:]}.") for one in (message, step))),
+            status,
+        )
     return JSONResponse({"error": {"message": message, "next_step": step, "where": None}}, status)
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>homenode</title>
+<meta name="color-scheme" content="light dark">
+<meta name="viewport" content="width=device-width, initial-scale=1"></head>
+<body><main><h1>homenode</h1><p><strong>{}</strong></p><p>{}</p></main></body></html>
+"""

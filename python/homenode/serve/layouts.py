@@ -21,7 +21,7 @@ from homenode.model.scenario import Scenario
 from homenode.model.scenario.file.guest import Zvm
 from homenode.model.scenario.kept import named_files, stand_alone
 from homenode.report.machine_map import map_of
-from homenode.report.pictures import waterfalls
+from homenode.report.pictures import page_drawing, waterfalls
 from homenode.serve.fields import fields, moves
 from homenode.simulate.explain.explanation import Explanation, explain
 from homenode.simulate.explain.measure import MEASURES
@@ -100,7 +100,7 @@ def answer(path: str, edits: Edits) -> dict[str, Any]:
         "unsolved": None,
     }
     try:
-        found = solve_scenario(scenario)
+        found = solve_scenario(scenario, run="layout")
         shown["solved"] = solved_data(found, 1000.0 * (time.monotonic() - began))
     except HomenodeError as error:
         shown["unsolved"] = error.problem
@@ -165,10 +165,8 @@ def _causes(found: Figures, name: str) -> list[dict[str, Any]]:
 
 def difference(left: tuple[str, Edits], right: tuple[str, Edits]) -> dict[str, Any]:
     """Two layouts held against each other, partition by partition, cause by cause."""
-    sides = [solve_scenario(changed(*one)) for one in (left, right)]
-    for side, name in zip(sides, ("left", "right"), strict=True):
-        side.summary["run"] = name  # what people read, in place of a digest
-    return _apart(sides, "")
+    named = zip((left, right), ("left", "right"), strict=True)
+    return _apart([solve_scenario(changed(*one), run=name) for one, name in named], "")
 
 
 def difference_of_runs(left: str, right: str) -> dict[str, Any]:
@@ -190,7 +188,7 @@ def _apart(sides: Sequence[Figures], how: str) -> dict[str, Any]:
         "left": used[0],
         "right": used[1],
         "rows": [row for one in told for row in _rows(one)],
-        "picture": drawn(waterfalls(told_apart)) if told_apart else "",
+        "picture": page_drawing(waterfalls(told_apart)) if told_apart else "",
         "says": " ".join([says, *(one.paragraph for one in told_apart[:1] if _moved(one))]),
     }
 
@@ -214,14 +212,6 @@ def _rows(one: Explanation) -> list[dict[str, Any]]:
         for row in one.rows
         if row in large and abs(row.difference or 0.0) >= _LEAST
     ]
-
-
-def drawn(chart: Any) -> str:
-    """A chart as SVG text."""
-    import vl_convert
-
-    text: str = vl_convert.vegalite_to_svg(chart.to_dict())
-    return text
 
 
 def grid_data(grid: Grid) -> dict[str, Any]:

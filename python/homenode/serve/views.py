@@ -8,7 +8,9 @@ from homenode.errors import DamagedRunError, HomenodeError
 from homenode.evidence.study import list_studies, load_study, recorded_outcome
 from homenode.model.scenario import Scenario
 from homenode.report.handed.section import grid_of
+from homenode.report.pictures import page_drawing
 from homenode.report.studies import error_lines, miss_lines, study_table
+from homenode.report.study_pictures import rows_picture
 from homenode.serve.examples import EXAMPLES, example_path
 from homenode.serve.layouts import grid_data
 from homenode.serve.workspace import MOST_BYTES, MOST_FILES
@@ -83,4 +85,8 @@ def study_data(name: str) -> dict[str, Any]:
     result = recorded_outcome(load_study(name))
     table = grid_data(grid_of(study_table(result)))
     lines = [*error_lines(result), *miss_lines(result)]
-    return {"title": result.study.title, "lines": lines, "pictures": [], "tables": [table]}
+    chart = rows_picture(result)
+    says = chart.to_dict()["description"]
+    picture = {"title": "Published and simulated", "svg": page_drawing(chart), "says": says}
+    drawn = [{**picture, "table": None}]
+    return {"title": result.study.title, "lines": lines, "pictures": drawn, "tables": [table]}

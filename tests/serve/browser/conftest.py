@@ -1,11 +1,15 @@
 """A real browser against a real server, both started here, on loopback, and ended by their ids.
 
-Where no fitting browser can be had the tests are skipped, with the reason.
+The server is that of the checkout, or of the program that `HOMENODE_PROGRAM` names: `make
+test-wheel` has the one of an installed wheel tested. Where no fitting browser can be had the tests
+are skipped, with the reason.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import shutil
 import socket
@@ -23,7 +27,7 @@ from playwright.sync_api import Browser, Error, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from desk import Desk
+from desk import ELSEWHERE, TOKEN, Desk
 
 PATIENCE_S = 60
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -34,19 +38,37 @@ distributions follow some months behind, what is used here is old, and equal ver
 expect.set_options(timeout=1000 * PATIENCE_S)
 
 
+PROGRAM = os.environ.get("HOMENODE_PROGRAM")
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server with nothing kept."""
-    folder = tmp_path_factory.mktemp("served")
+    with _served(tmp_path_factory.mktemp("served")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """That of one that asks for `TOKEN`."""
+    with _served(tmp_path_factory.mktemp("guarded"), "--token", TOKEN) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def _served(folder: Path, *more: str) -> Iterator[str]:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
-    words = ["-m", "homenode", "serve", "--no-browser", "--port", str(port), "--out", "runs"]
+    program = [PROGRAM] if PROGRAM else [sys.executable, "-m", "homenode"]
+    words = ["serve", "--no-browser", "--port", str(port), "--out", "runs", *more]
+    # An installed program is told of nothing but itself.
+    world = {"PATH": str(Path(PROGRAM).parent), "HOME": str(folder)} if PROGRAM else None
     log = (folder / "log").open("w+")
     with (
         log,
         subprocess.Popen(
-            [sys.executable, *words], cwd=folder, stdout=log, stderr=subprocess.STDOUT
+            [*program, *words], cwd=folder, env=world, stdout=log, stderr=subprocess.STDOUT
         ) as running,
     ):
         try:
@@ -67,6 +89,8 @@ def _wait(address: str, running: subprocess.Popen[bytes], log: Path) -> None:
         try:
             with urllib.request.urlopen(f"{address}/api/start", timeout=PATIENCE_S):
                 return
+        except urllib.error.HTTPError:  # it asks for a token
+            return
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
     pytest.fail(f"no answer of the server: {log.read_text()}")
@@ -84,7 +108,8 @@ def browser() -> Iterator[Browser]:
         pytest.skip(f"no fitting browser: {both}")
     with sync_playwright() as driver:
         try:
-            found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            known = f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1"
+            found = driver.chromium.launch(executable_path=path, args=["--no-sandbox", known])
             page = found.new_page()
             page.set_content("<button onclick='this.remove()'>try</button>")
             page.get_by_role("button").click()

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
+
+_SHADES = """async (shown) => {
+    const bytes = Uint8Array.from(atob(shown), (one) => one.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([bytes], {type: "image/png"}));
+    const pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    pen.drawImage(image, 0, 0);
+    const { data } = pen.getImageData(0, 0, image.width, image.height), found = [];
+    for (let at = 0; at < data.length; at += 12)
+        found.push(Math.round((data[at] + data[at + 1] + data[at + 2]) / 3));
+    return found;
+}"""
+ELSEWHERE = "elsewhere.test"
+"""A name by which the browser reaches this machine, and which is none of the server's."""
+TOKEN = "a-token-of-the-browsers-tests"
 
 
 @dataclass
@@ -55,6 +70,12 @@ class Desk:
             for one in serious
             for node in one["nodes"]
         )
+
+    def shades(self, selector: str) -> list[int]:
+        """How light each pixel of what is shown there is, of 255; thinned out."""
+        shown = base64.b64encode(self.page.locator(selector).first.screenshot()).decode()
+        found: list[int] = self.page.evaluate(_SHADES, shown)
+        return found
 
     def shot(self, name: str) -> None:
         """Keep a picture where `HOMENODE_SHOTS` says, to be looked at."""

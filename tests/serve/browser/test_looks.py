@@ -36,6 +36,12 @@ def test_a_view_is_for_everybody(opened: Desk, view: str, request: pytest.Fixtur
         opened.block("lpar3").focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Escape")
+    if view == "compare":
+        dark = request.node.callspec.id.split("-")[0] == "dark"
+        shades = opened.shades("#compared img")
+        ground, ink = max(set(shades), key=shades.count), [min(shades), max(shades)][dark]
+        assert (ground < 80) if dark else (ground > 220)
+        assert abs(ground - ink) > 150, "letters are not read on their ground"
     opened.shot(f"{view}-{request.node.callspec.id.split('-')[0]}")
     wide = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0, "the page is wider than its window"
@@ -48,6 +54,43 @@ def test_a_finger_opens_the_menu(opened: Desk) -> None:
     opened.block("lpar4").tap()
     opened.page.get_by_role("menuitem", name="book 6").tap()
     opened.at_home("lpar4", "book6")
+
+
+def swipe(desk: Desk, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """With a finger, in steps: what a browser makes of it is its own."""
+    hand = desk.page.context.new_cdp_session(desk.page)
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        told = [{"x": x, "y": y} for x, y in points]
+        hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": told})
+
+    (x, y), (to_x, to_y) = start, end
+    touch("touchStart", start)
+    for step in range(1, 9):
+        touch("touchMove", (x + (to_x - x) * step / 8, y + (to_y - y) * step / 8))
+    touch("touchEnd")
+    hand.detach()
+
+
+@pytest.mark.parametrize("opened", [NARROW], indirect=True)
+def test_a_finger_drags_by_the_letter_and_scrolls_by_the_rest(opened: Desk) -> None:
+    opened.open()
+    opened.block("lpar4").scroll_into_view_if_needed()
+    grip = opened.block("lpar4").locator(".key").last.bounding_box()
+    target = opened.place("book6").bounding_box()
+    assert grip
+    assert target
+    middle = (grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2)
+    beside = (middle[0] + 90, middle[1])
+    swipe(opened, beside, (beside[0], beside[1] - 60))
+    opened.at_home("lpar4", "book5")
+    assert "home" not in opened.page.url
+    opened.page.evaluate("() => scrollTo(0, 0)")
+    opened.block("lpar4").scroll_into_view_if_needed()
+    swipe(opened, middle, (target["x"] + target["width"] / 2, target["y"] + 20))
+    opened.at_home("lpar4", "book6")
+    expect(opened.page.locator("#change")).to_contain_text("cores fewer")
+    expect(opened.page.locator("[role=menu]")).to_have_count(0)
 
 
 @pytest.mark.parametrize("opened", [STILL, {}], ids=["still", "moving"], indirect=True)

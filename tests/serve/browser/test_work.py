@@ -7,6 +7,18 @@ from pathlib import Path
 from desk import Desk
 from playwright.sync_api import expect
 
+SMALL = b"""\
+name = "small"
+machine = { model = "ibm-power-770" }
+run = { duration = "0.2 s", warmup = "0.1 s" }
+
+[[partition]]
+name = "one"
+home = "drawer0"
+processors = { mode = "shared", entitlement = 1, virtual = 2 }
+memory = "8 GiB"
+workload = { kind = "loops", count = 2, endless = true, profile = "oltp" }
+"""
 RECORDING = Path(__file__).resolve().parents[3] / "fuzz" / "seeds" / "nmon" / "aix-shared.nmon"
 MOVED = "#base=example:frame&partition.lpar4.home=book7"
 
@@ -48,6 +60,39 @@ def test_two_layouts_side_by_side(opened: Desk) -> None:
     opened.shot("compare")
     opened.page.get_by_label("right").select_option("opened")
     expect(opened.page.locator("#compared .big").first).to_contain_text("as many")
+
+
+def test_two_kept_runs_are_held_against_each_other(opened: Desk) -> None:
+    page = opened.page
+    page.goto(opened.server)
+    expect(page.locator(".card").first).to_be_visible()
+    small = {"name": "small.toml", "mimeType": "application/toml", "buffer": SMALL}
+    page.locator("#files").set_input_files([small])
+    opened.settled()
+    kept = []
+    for virtual in ("2", "1"):
+        opened.page.get_by_role("button", name="one", exact=False).last.click()
+        field = page.get_by_label("virtual processors", exact=False)
+        if field.input_value() != virtual:
+            field.fill(virtual)
+            field.press("Enter")
+            opened.settled()
+        page.get_by_role("button", name="Simulate").click()
+        expect(page.locator("#ran table").first).to_be_visible()
+        kept.append(page.locator("#ran h2").inner_text().removeprefix("Run "))
+        view(opened, "Map")
+        opened.settled()
+    assert kept[0] != kept[1]
+    view(opened, "Compare")
+    for side, run in zip(("left", "right"), kept, strict=True):
+        page.get_by_label(side).select_option(f"run:{run}")
+        expect(page.get_by_label(side)).to_have_value(f"run:{run}")
+    said = page.locator("#compared:not(.stale)")
+    expect(said).to_contain_text("Simulated: 1.00 cores fewer")
+    expect(said.locator(".big").first).to_contain_text("1.0 cores fewer")
+    expect(said.locator("h3").first).to_contain_text(kept[0])
+    opened.shot("compare-runs")
+    opened.fair()
 
 
 def test_advice_is_played_taken_and_left(opened: Desk) -> None:

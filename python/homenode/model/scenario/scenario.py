@@ -98,6 +98,7 @@ class Scenario:
         *,
         simulated: bool = True,
         held: Sequence[object] = (),
+        origin: Self | None = None,
     ) -> Self:
         document = parse_document(text, source, ScenarioError)
         file = by_the_hour(validate(ScenarioFile, document, ScenarioError))
@@ -105,7 +106,8 @@ class Scenario:
         _check_sweep(file, document)
         check_find(file.find, resolved.partitions, document)
         check_advise(file.advise, [one.name for one in resolved.partitions], document)
-        scenario = cls(text, source, folder, file, resolved, dict(point))
+        scenario = cls(text, source, folder, file, resolved, dict(point), origin)
+        scenario.__dict__["_parsed"] = document.data  # what `_parsed` would read once more
         if simulated and file.sweep is None:  # of a sweep only the points are simulated
             check_threads_alike(file.partition, document)
             check_limits(scenario.layout_spec(), resolved, document)
@@ -231,8 +233,8 @@ class Scenario:
         source = f"{self.source} (changed)"
         origin = self.origin or self
         held = [one.told for one in origin.resolved.asked.values()]
-        made = self._read(to_toml(data), source, self.folder, point, held=held)
-        return replace(made, origin=origin)
+        text = to_toml(data)
+        return self._read(text, source, self.folder, point, held=held, origin=origin)
 
     @property
     def axes(self) -> dict[str, list[object]]:

@@ -15,6 +15,8 @@ from homenode.report.charts.colours import (
     OTHER,
     PALE,
     QUIET,
+    SWITCH,
+    on_both,
     on_dark,
     said,
 )  # fmt: skip
@@ -29,7 +31,7 @@ from homenode.report.charts.waterfall import Step, steps
 
 __all__ = [
     "DARK", "DARK_GROUND", "GAIN", "HEIGHTS", "LIMIT", "LINES", "LOSS", "MANY", "NULL", "OTHER",
-    "OUTSIDE", "PALE", "QUIET", "WITHIN", "Beside", "Hot", "Moment", "Move", "Panel", "Piece",
-    "Placed", "Slice", "Spread", "Step", "bands", "beside", "courses", "curves", "heat", "lying",
-    "moves", "on_dark", "over_time", "said", "slices", "spreads", "steps",
+    "OUTSIDE", "PALE", "QUIET", "SWITCH", "WITHIN", "Beside", "Hot", "Moment", "Move", "Panel",
+    "Piece", "Placed", "Slice", "Spread", "Step", "bands", "beside", "courses", "curves", "heat",
+    "lying", "moves", "on_both", "on_dark", "over_time", "said", "slices", "spreads", "steps",
 ]  # fmt: skip

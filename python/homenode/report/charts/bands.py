@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import LETTER, LINE, LOSS, MANY, QUIET
+from homenode.report.charts.colours import LINE, LOSS, MANY, QUIET
 
 if TYPE_CHECKING:
     import altair as alt
@@ -52,7 +52,7 @@ def bands(rows: Sequence[Placed], title: str) -> alt.LayerChart:
     )
     figures = base.mark_text(align="left", fontSize=9, x=_WIDTH + 8).encode(text="shown:N")
     layers = [
-        band.mark_rect(opacity=0.15, color=QUIET, stroke=LETTER).encode(x="from:Q", x2="to:Q"),
+        band.mark_rect(opacity=0.15, color=QUIET, stroke=LINE).encode(x="from:Q", x2="to:Q"),
         base.mark_rule(color=LINE, strokeDash=[1, 3]).encode(**edges),
         points,
         figures,

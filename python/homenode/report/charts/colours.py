@@ -19,6 +19,12 @@ LINE = "#767676"
 """Of lines and of the outline that every bar, area and piece has: the light ones need it on white,
 the dark ones on black.
 """
+_INK, _GRID, _DARK_GRID = "#1b2328", "#dde2e5", "#3a3f43"
+SWITCH = (
+    "@media screen and (prefers-color-scheme: dark) {"
+    f' [fill="{_INK}"] {{ fill: {LIGHT_INK} }} [stroke="{_GRID}"] {{ stroke: {_DARK_GRID} }} }}'
+)
+"""Style of a drawing of `on_both`: paper is light, a screen as the reader has it."""
 LETTER = "#000000"
 """On what is filled, which is the same on both grounds."""
 MANY = (
@@ -46,12 +52,26 @@ def colour_of(colours: Mapping[str, str], *, legend: bool = True) -> alt.Color:
 
 def on_dark(spec: dict[str, Any]) -> dict[str, Any]:
     """A chart's spec for a dark ground."""
-    ink = {"labelColor": LIGHT_INK, "titleColor": LIGHT_INK}
+    return _inked(spec, LIGHT_INK, _DARK_GRID, DARK_GROUND)
+
+
+def on_both(spec: dict[str, Any]) -> dict[str, Any]:
+    """A chart's spec whose drawing `SWITCH` makes dark where the reader wishes that; the ground is
+    that of the page.
+    """
+    return _inked(spec, _INK, _GRID, None)
+
+
+def _inked(spec: dict[str, Any], ink: str, grid: str, ground: str | None) -> dict[str, Any]:
+    """What is written on the ground, and the lines of the axes; marks are the same everywhere."""
+    of_text = {"labelColor": ink, "titleColor": ink}
+    before = spec.get("config", {})
     config = {
-        "axis": {**ink, "gridColor": "#3a3f43", "domainColor": LINE, "tickColor": LINE},
-        "legend": ink, "header": ink, "title": {"color": LIGHT_INK}, "text": {"color": LIGHT_INK},
+        "axis": {**of_text, "gridColor": grid, "domainColor": LINE, "tickColor": LINE},
+        "legend": of_text, "header": of_text, "title": {"color": ink}, "text": {"color": ink},
+        "view": {**before.get("view", {}), "stroke": grid},
     }  # fmt: skip
-    return {**spec, "background": DARK_GROUND, "config": {**spec.get("config", {}), **config}}
+    return {**spec, "background": ground, "config": {**before, **config}}
 
 
 def said(parts: Iterable[alt.TopLevelMixin]) -> str:

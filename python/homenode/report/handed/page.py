@@ -10,7 +10,7 @@ from pathlib import Path
 
 from homenode.errors import HomenodeError, StoreError
 from homenode.report.handed.section import Picture, Section
-from homenode.report.pictures import drawing
+from homenode.report.pictures import page_drawing
 from homenode.simulate.kept.grid import Grid
 from homenode.staging import write_whole
 
@@ -21,9 +21,8 @@ _LONG = 12
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """\
 :root { color-scheme: light dark; --ink: #1d2327; --ground: #fff; --line: #c9d1d6; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8ecee; --ground: #17191b; --line: #4a545b; }
-  figure { background: #fff; border-radius: 4px; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --ink: #e8ecee; --ground: #1b1b1b; --line: #4a545b; }
 }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
   max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
@@ -97,7 +96,7 @@ def _section(one: Section, at: int) -> str:
 
 def _figure(picture: Picture, key: str) -> str:
     """The drawing with a name for those who do not see it; ids are its own on the page."""
-    drawn = drawing(picture.chart, picture.says)
+    drawn = page_drawing(picture.chart, picture.says)
     drawn = re.sub(r'\b(id="|url\(#|href="#)', lambda found: found[0] + key + "-", drawn)
     return f"<figure>\n{drawn}\n</figure>"
 

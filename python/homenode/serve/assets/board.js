@@ -14,7 +14,7 @@ import { clearNotice, notice } from "./notice.js";
 import { drawPanel } from "./panel.js";
 import * as state from "./state.js";
 import { grid } from "./told.js";
-import { compared, number, percent, placeName } from "./words.js";
+import { compared, number, percent, placeName, signed } from "./words.js";
 
 /** @typedef {import("./contract.js").Answer} Answer */
 /** @typedef {import("./contract.js").MachineMap} MachineMap */
@@ -284,7 +284,7 @@ function table() {
     const was = before?.[partition];
     const name = button(`${key} ${partition}`, () => choose(partition), { class: "plain" });
     return [name, homesOf(at, partition).map(placeName).join(", "), number(ran?.cores),
-      ran && was ? number(ran.cores - was.cores) : "–", number(ran?.response_ms),
+      ran && was ? signed(ran.cores - was.cores) : "–", number(ran?.response_ms),
       percent(ran?.home_share), percent(ran?.near_share), percent(ran?.far_share)];
   });
   return grid({ title: "Partitions", rows, heads: ["partition", "at home in", at.unit, "change",

@@ -6,7 +6,7 @@ import { drawMap } from "./map.js";
 import { notice } from "./notice.js";
 import * as state from "./state.js";
 import { grid, picture } from "./told.js";
-import { compared, number } from "./words.js";
+import { compared, number, signed } from "./words.js";
 
 /** @typedef {import("./contract.js").Answer} Answer */
 /** @typedef {import("./contract.js").Difference} Difference */
@@ -50,7 +50,8 @@ function layoutOf(side) {
 
 /** @param {string} side */
 function nameOf(side) {
-  return side === "opened" ? "as opened" : side === "now" ? "as it is now" : side;
+  return side === "opened" ? "as opened" : side === "now" ? "as it is now"
+    : side.replace("run:", "run ");
 }
 
 /** @param {Start["runs"]} runs @param {string} left @param {string} right */
@@ -100,5 +101,5 @@ function causes({ rows }) {
   if (!shown.length) return h("p", {}, "No cause differs.");
   return grid({ title: "Causes", heads: ["partition", "cause", "left", "right", "difference"],
     rows: shown.map((row) => [row.partition, row.label, number(row.left, 2),
-      number(row.right, 2), number(row.difference, 2)]) });
+      number(row.right, 2), signed(row.difference, 2)]) });
 }

@@ -10,6 +10,13 @@ export function number(value, digits = 1) {
   return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "−");
 }
 
+/** The same with a plus before what is more.
+ * @param {number} value */
+export function signed(value, digits = 1) {
+  const text = number(value, digits);
+  return value > 0 && Number(text) !== 0 ? `+${text}` : text;
+}
+
 /** @param {number | null | undefined} share of 1 */
 export function percent(share) {
   return share === null || share === undefined ? "–" : `${Math.round(share * 100)} %`;

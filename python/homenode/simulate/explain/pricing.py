@@ -69,10 +69,12 @@ class Pricing:
         """Cores that each partition kept busy."""
         found = []
         for name in self.run.partitions:
-            metrics = self.run.metrics[name]
-            idle = math.fsum(metrics[f"cores_{cause}"].mean or 0.0 for cause in IDLE)
-            found.append(max((metrics["physc"].mean or 0.0) - idle, 0.0))
+            idle = math.fsum(self._mean(name, f"cores_{cause}") for cause in IDLE)
+            found.append(max(self._mean(name, "physc") - idle, 0.0))
         return found
+
+    def _mean(self, partition: str, metric: str) -> float:
+        return self.run.metric(partition, metric).mean or 0.0
 
     @cached_property
     def now(self) -> list[float] | None:
@@ -157,8 +159,8 @@ class Pricing:
         return busy
 
     def _roaming(self, index: int, chips: list[int]) -> list[dict[int, float]]:
-        metrics = self.run.metrics[self.run.partitions[index]]
-        shares = [metrics[f"{where}_share"].mean or 0.0 for where in ("home", "near", "far")]
+        name = self.run.partitions[index]
+        shares = [self._mean(name, f"{where}_share") for where in ("home", "near", "far")]
         nodes = {self.tree.node_of(chip) for chip in chips}
         active = {
             self.tree.chip_of(core) for node in self.tree.nodes for core in self.tree.cores_of(node)

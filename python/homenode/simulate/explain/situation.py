@@ -75,7 +75,7 @@ class Situation:
 
     def metric(self, name: str) -> float:
         """Mean of one of its metrics; 0 where there is none."""
-        return self.run.metrics[self.partition][name].mean or 0.0
+        return self.run.metric(self.partition, name).mean or 0.0
 
     @cached_property
     def seats_by_node(self) -> dict[int, float]:
@@ -135,7 +135,7 @@ class Situation:
         for partition in self.run.spec["partitions"]:
             seats = self.tree.by_node(self.tree.seats(partition))
             if partition["processors"]["mode"] == "shared" and seats.get(node):
-                used = self.run.metrics[partition["name"]]["physc"].mean or 0.0
+                used = self.run.metric(partition["name"], "physc").mean or 0.0
                 found[str(partition["name"])] = used * seats[node] / math.fsum(seats.values())
         return found
 

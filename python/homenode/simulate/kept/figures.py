@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from homenode.errors import NotFoundError, listed, nearest
 from homenode.model.estimate import Estimate, Told, mean_of
 from homenode.model.spec import PartitionSpec, spec_at
-from homenode.simulate.answers import RunFiles, Steadiness
+from homenode.simulate.answers import RunFiles, RunSummary, Steadiness
 from homenode.simulate.kept.books import CAUSES, Breakdown
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.named import RunMetrics
@@ -31,12 +31,17 @@ class Figures:
     def __init__(self, files: RunFiles) -> None:
         self.spec = files["spec.json"]
         self.raw = files["replications.json"]
-        self.summary = files["summary.json"]
+        self._files = files
         self.provenance = files["provenance.json"]
         self.details = files["details.json"]
         """Of each partition, what its own tools print but no simulation needs."""
         self.machine_facts = files["machine.json"]
         """Of the machine, what reports say but no simulation needs."""
+
+    @functools.cached_property
+    def summary(self) -> RunSummary:
+        """Every metric with its interval, as a run folder keeps it."""
+        return self._files["summary.json"]
 
     @property
     def id(self) -> str:
@@ -103,14 +108,14 @@ class Figures:
         }
         return RunMetrics(self.id, found, workloads)
 
-    @property
+    @functools.cached_property
     def steady(self) -> dict[str, Steadiness]:
         """Of each partition, whether it was in a steady state and, if not, the reason."""
         return dict(self.summary["steady"])
 
     def unsteady_reason(self, partition: str) -> str | None:
         """Why there is no steady state; None if there is one."""
-        reason = self.summary["steady"][self.partition(partition)]["reason"]
+        reason = self.steady[self.partition(partition)]["reason"]
         return None if reason is None else str(reason)
 
     def partition(self, name: str | None) -> str:
@@ -122,7 +127,7 @@ class Figures:
                 f"run {self.id} has {len(self.partitions)} partitions; name one of "
                 f"{listed(self.partitions)}"
             )
-        if name not in self.summary["partitions"]:
+        if name not in self.partitions:
             raise NotFoundError(
                 f"run {self.id} has no partition {name}{nearest(name, self.partitions)}"
             )
@@ -149,8 +154,12 @@ class Figures:
     def breakdown(self, partition: str | None = None) -> Breakdown:
         """Where the partition's cores went."""
         partition = self.partition(partition)
-        metrics, spec = self.metrics[partition], self.partition_spec(partition)
-        cores = {cause.name: metrics[f"cores_{cause.name}"].mean or 0.0 for cause in CAUSES}
+        spec = self.partition_spec(partition)
+
+        def mean(name: str) -> float | None:
+            return self.metric(partition, name).mean
+
+        cores = {cause.name: mean(f"cores_{cause.name}") or 0.0 for cause in CAUSES}
         machine = self.spec["machine"]
         totals = self.totals(partition)
         instructions = _working_instructions_per_s(totals)
@@ -161,7 +170,7 @@ class Figures:
             run=self.id,
             partition=partition,
             cores=cores,
-            work=work_done(spec, instructions, metrics["etr_per_s"].mean),
+            work=work_done(spec, instructions, mean("etr_per_s")),
             busy_threads=busy_threads(
                 instructions,
                 {**spec["profile"], "eicpi": eicpi},
@@ -169,7 +178,7 @@ class Figures:
                 cores["useful"],
             ),
             reason=self.unsteady_reason(partition),
-            cpi=metrics["cpi"].mean,
+            cpi=mean("cpi"),
             core_cycles=math.fsum(one.core_cycles for one in totals) / len(totals),
             clock_hz=machine["clock_hz"],
         )

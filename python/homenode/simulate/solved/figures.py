@@ -6,22 +6,23 @@ import functools
 import math
 from typing import cast
 
-from homenode.model.estimate import Estimate, Told
+from homenode.model.estimate import Estimate
 from homenode.model.spec import Spec, capacity_of, cores_of, shared_of
 from homenode.simulate.answers import (
     Answer,
-    MachineFacts,
     MachineFigures,
     PoolFigures,
-    Provenance,
     RunFiles,
     RunSummary,
     SolvedAnswer,
+    Steadiness,
 )
 from homenode.simulate.kept.figures import CHIEF, Figures
+from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.nest_metrics import categories
-from homenode.simulate.kept.summarize import metric_of, replication_totals, steadiness
+from homenode.simulate.kept.summarize import metric_of, steadiness
+from homenode.simulate.kept.totals import Totals, UnknownCounterError
 from homenode.simulate.runner.job import Job
 from homenode.simulate.solved.counters import as_answer, is_limited, is_recorded
 
@@ -38,19 +39,77 @@ class Solved(Figures):
     `metrics`, `partitions`, `metric`, `breakdown` and the like are those of a run.
     """
 
-    def __init__(self, job: Job, answer: SolvedAnswer) -> None:
+    def __init__(self, job: Job, answer: SolvedAnswer, run: str | None = None) -> None:
         raw = as_answer(job.spec, answer)
-        files: RunFiles = {
+        files = {
             "spec.json": job.spec,
             "machine.json": job.machine,
             "details.json": job.details,
             "replications.json": [raw],
-            "summary.json": _summary(job, raw),
-            "provenance.json": cast("Provenance", _provenance(job)),
+            "provenance.json": _provenance(job),
         }
-        super().__init__(files)
+        super().__init__(cast("RunFiles", files))
+        self._job, self._run = job, run
+        self._told: dict[tuple[str, str], Estimate] = {}
         self.answer = answer
         """As the engine gave it: rates and shares that are no metric of a run are here."""
+
+    @property
+    def id(self) -> str:
+        """What it is called: as was said, else from what was solved."""
+        return self._run or f"solved-{self._job.id}"
+
+    @functools.cached_property
+    def summary(self) -> RunSummary:
+        """Every metric, as a run has them; worked out when all are asked for."""
+        partitions = {
+            name: {metric: self.metric(name, metric).as_json() for metric in METRICS}
+            for name in self.partitions
+        }
+        summary: RunSummary = {
+            "run": self.id,
+            "scenario": self.name,
+            "seed": self.seed,
+            "replications": 1,
+            "partitions": partitions,
+            "machine": _machine(self.spec, self.raw[0]),
+            "steady": self.steady,
+        }
+        if found := categories(partitions):
+            summary["workload_category"] = found
+        return summary
+
+    @functools.cached_property
+    def steady(self) -> dict[str, Steadiness]:
+        """Of each partition, whether all its work is done and, if not, the reason."""
+        return {name: steadiness(self.raw, at) for at, name in enumerate(self.partitions)}
+
+    def metric(self, partition: str | None, name: str) -> Estimate:
+        """One metric of a partition, of the only one if none is named."""
+        partition = self.partition(partition)
+        if name not in METRICS:
+            return super().metric(partition, name)  # which says what there is
+        if (partition, name) not in self._told:
+            self._told[partition, name] = self._figure(partition, METRICS[name])
+        return self._told[partition, name]
+
+    def _figure(self, partition: str, metric: Metric) -> Estimate:
+        unsteady = self.steady[partition]["reason"]
+        (totals,) = self.totals(partition)
+        if metric.needs_steady and unsteady is not None:
+            return metric_of(metric, [metric.of(totals)], (), unsteady)
+        try:
+            return Estimate(metric.formula(totals))
+        except UnknownCounterError:
+            return Estimate(None, None, SIMULATED_ONLY)
+
+    @functools.cached_property
+    def _totals(self) -> dict[str, list[Totals]]:
+        return {name: Figures.totals(self, name) for name in self.partitions}
+
+    def totals(self, partition: str | None = None) -> list[Totals]:
+        """A partition's counters."""
+        return self._totals[self.partition(partition)]
 
     @functools.cached_property
     def left_out(self) -> tuple[str, ...]:
@@ -101,40 +160,6 @@ class Solved(Figures):
     def _repr_html_(self) -> str:
         """What a notebook shows: its chief figures."""
         return self.metrics.grid(CHIEF, f"{self.name}, solved").html()
-
-
-def _summary(job: Job, raw: Answer) -> RunSummary:
-    names = [one["name"] for one in job.spec["partitions"]]
-    steady = {name: steadiness([raw], index) for index, name in enumerate(names)}
-    partitions = {
-        name: _metrics(job.spec, raw, index, job.machine, steady[name]["reason"])
-        for index, name in enumerate(names)
-    }
-    summary: RunSummary = {
-        "run": f"solved-{job.id}",
-        "scenario": job.spec["name"],
-        "seed": job.spec["seed"],
-        "replications": 1,
-        "partitions": partitions,
-        "machine": _machine(job.spec, raw),
-        "steady": steady,
-    }
-    if found := categories(partitions):
-        summary["workload_category"] = found
-    return summary
-
-
-def _metrics(
-    spec: Spec, raw: Answer, index: int, machine: MachineFacts, unsteady: str | None
-) -> dict[str, Told]:
-    totals = replication_totals(spec, [raw], index, machine)
-    found = {}
-    for name, metric in METRICS.items():
-        told = metric_of(metric, [metric.of(totals[0])], (), unsteady)
-        if told.reason is None and not metric.is_known(totals[0]):
-            told = Estimate(None, None, SIMULATED_ONLY)
-        found[name] = told.as_json()
-    return found
 
 
 def _machine(spec: Spec, raw: Answer) -> MachineFigures:
