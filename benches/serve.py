@@ -1,6 +1,8 @@
 """How soon the page's server answers: clients who change layouts at once, of 20 partitions on 256
 cores. Prints answers' times, refusals, and the memory of the server and its workers before and
-after. Each moves a partition, waits for the answer, and thinks.
+after. Each moves partitions, waits for the answer, and thinks. Twice: layouts of which none was
+asked for before, three partitions moved of 20 to one of 8 places; then one moved, so that most were
+asked for by somebody before.
 """
 
 from __future__ import annotations
@@ -53,22 +55,29 @@ def main() -> None:
             text=True,
         ) as server:
             try:
-                address = _address(server)
-                asyncio.run(_clients(address, 2, 3, 0))
-                before = _memory_mib(server.pid)
-                times, refused = asyncio.run(
-                    _clients(address, asked.clients, asked.seconds, asked.think)
-                )
-                after = _memory_mib(server.pid)
+                address = address_of(server)
+                asyncio.run(_clients(address, 2, 3, 0, 3))
+                for moved, what in ((3, "new layouts"), (1, "layouts known before, most of them")):
+                    before, _ = memory_mib(server.pid)
+                    begun = time.monotonic()
+                    told = asyncio.run(
+                        _clients(address, asked.clients, asked.seconds, asked.think, moved)
+                    )
+                    _tell(what, *told, time.monotonic() - begun)
+                    after, _ = memory_mib(server.pid)
+                    print(f"  server and workers: {before:.0f} MiB, then {after:.0f} MiB")
             finally:
                 server.terminate()
+
+
+def _tell(what: str, times: list[float], refused: int, seconds: float) -> None:
     median, most = np.percentile(times, [50, 95])
-    print(f"{asked.clients} clients, {len(times)} answers, {refused} refused")
-    print(f"p50 {median:.0f} ms, p95 {most:.0f} ms (aim {AIM_MS})")
-    print(f"memory of server and workers: {before:.0f} MiB, then {after:.0f} MiB")
+    print(f"{what}: {len(times)} answers, {len(times) / seconds:.1f} a second, {refused} refused")
+    print(f"  p50 {median:.0f} ms, p95 {most:.0f} ms (aim {AIM_MS})")
 
 
-def _address(server: subprocess.Popen[str]) -> str:
+def address_of(server: subprocess.Popen[str]) -> str:
+    """Where a server that was started says it is."""
     if server.stderr is None:
         raise SystemExit("no server")
     line = next(line for line in server.stderr if "http://" in line)
@@ -76,22 +85,26 @@ def _address(server: subprocess.Popen[str]) -> str:
 
 
 async def _clients(
-    address: str, count: int, seconds: float, think: float
+    address: str, count: int, seconds: float, think: float, moved: int
 ) -> tuple[list[float], int]:
     end = time.monotonic() + seconds
-    told = await asyncio.gather(*(_client(address, one, end, think) for one in range(count)))
+    told = await asyncio.gather(*(_client(address, one, end, think, moved) for one in range(count)))
     times = [each for one, _ in told for each in one]
     return times, sum(refused for _, refused in told)
 
 
-async def _client(address: str, number: int, end: float, think: float) -> tuple[list[float], int]:
+async def _client(
+    address: str, number: int, end: float, think: float, moved: int
+) -> tuple[list[float], int]:
     draw, times, refused = random.Random(number), [], 0
     async with httpx.AsyncClient(base_url=address, timeout=60) as client:
         await client.get("/")
         await asyncio.sleep(draw.random() * think)
         while time.monotonic() < end:
-            path = f"partition.shop{draw.randint(1, PARTITIONS)}.home"
-            edits = {path: f"book{draw.randrange(BOOKS)}"}
+            edits = {
+                f"partition.shop{one}.home": f"book{draw.randrange(BOOKS)}"
+                for one in draw.sample(range(1, PARTITIONS + 1), moved)
+            }
             began = time.monotonic()
             body = {"base": "scenario:twenty", "edits": edits}
             answer = await client.post("/api/layout", json=body)
@@ -101,13 +114,14 @@ async def _client(address: str, number: int, end: float, think: float) -> tuple[
     return times, refused
 
 
-def _memory_mib(server: int) -> float:
-    """Of a process and those that it started."""
+def memory_mib(server: int) -> tuple[float, int]:
+    """Of a process and those that it started, and how many they are."""
     listed = subprocess.run(
         ["ps", "-eo", "pid=,ppid=,rss="], capture_output=True, text=True, check=True
     ).stdout
     rows = [[int(word) for word in line.split()] for line in listed.splitlines()]
-    return sum(size for own, above, size in rows if server in (own, above)) / 1024
+    sizes = [size for own, above, size in rows if server in (own, above)]
+    return sum(sizes) / 1024, len(sizes)
 
 
 if __name__ == "__main__":

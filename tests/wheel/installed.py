@@ -3,7 +3,8 @@
 In an empty folder, with an environment that has the wheel and what its metadata asks for, and with
 no other program on the PATH: no cargo, no compiler, no checkout. Of the checkout come the archives,
 the pinned versions, the tutorial's notebook and what runs it, and mypy. Exit code 1 tells the step
-that failed and what it printed.
+that failed and what it printed. At last a browser, where one can be had, opens the page that the
+installed program serves.
 """
 
 from __future__ import annotations
@@ -95,6 +96,7 @@ def main() -> int:
             house = installed(wheel, given.uv.resolve(), Path(made))
             check_use(house, version=wheel.name.split("-")[1])
             check_types(house)
+            check_page(house)
     except FailedError as fault:
         print(f"test-wheel: {fault}", file=sys.stderr)
         return 1
@@ -165,6 +167,17 @@ def check_types(house: House) -> None:
             return
         raise
     raise FailedError("mypy passed a program that asks for what there is not: it saw no types")
+
+
+def check_page(house: House) -> None:
+    """The browser's tests against the installed program; it says so if no browser can be had."""
+    begun = time.monotonic()
+    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", ""]
+    program = {"HOMENODE_PROGRAM": str(house.env / "bin" / "homenode")}
+    said = told([*tests, str(ROOT / "tests" / "serve" / "browser")], ROOT, os.environ | program)
+    if skipped := [line for line in said.splitlines() if line.startswith("SKIPPED")]:
+        print("\n".join(skipped), file=sys.stderr)
+    tell(f"the page in a browser: {said.splitlines()[-1]}", time.monotonic() - begun)
 
 
 def told(words: Iterable[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from homenode.report.machine_drawing import MachineDrawing
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 OutOption = Annotated[
     str, typer.Option("--out", help="Folder that keeps the runs.", metavar="FOLDER")
@@ -145,7 +147,7 @@ def tell(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def draw(chart: alt.TopLevelMixin, picture: Path, *, dark: bool = False) -> None:
+def draw(chart: alt.TopLevelMixin | MachineDrawing, picture: Path, *, dark: bool = False) -> None:
     """Write a picture and say where it is."""
     from homenode.report.pictures import save_picture
 

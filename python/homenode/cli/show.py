@@ -78,9 +78,9 @@ def show(
     scenario = next(iter(layout(which, out).expand()))
     told = map_of(scenario, None if names_file(which) else KeptRun.load(which, out))
     if picture is not None:
-        from homenode.report.map_pictures import map_picture
+        from homenode.report.machine_drawing import MachineDrawing
 
-        draw(map_picture(told), picture, dark=dark)
+        draw(MachineDrawing(told), picture, dark=dark)
     if as_json:
         show_json(told)
         return

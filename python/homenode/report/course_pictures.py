@@ -1,17 +1,18 @@
 """A run over time as a picture: cores of all partitions on each other against the capacity, those
-of each against its entitlement and its pool, and the distribution of responses. Of a sweep a panel
-a point, all to one scale.
+of each against its entitlement and its pool, how long they took to answer and waited for a core. Of
+a sweep a panel a point, all to one scale.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from homenode.model.numbers import significant
 from homenode.report import charts
 from homenode.report.charts import Moment, Panel, Spread
+from homenode.report.courses import SPREADS
 from homenode.simulate.kept.course import QUANTILES
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from homenode.simulate.kept.course import Course
 
 USED, ENTITLED, POOL = "used", "entitled", "pool"
-_SHORTEST_MS = 1e-6
+_SHORTEST = {"spread_ms": 1e-6, "wait_us": 1e-3}
 """A nanosecond: a scale of powers of ten has no zero."""
 MOST_POINTS = 48
 """Of a sweep: sixteen rows of three panels; more are no picture any more."""
@@ -28,7 +29,7 @@ _LINES = {USED: charts.MANY[0], ENTITLED: charts.LOSS, POOL: charts.GAIN}
 
 
 def course_picture(told: Course) -> alt.VConcatChart:
-    """All partitions stacked, each by itself, and their responses."""
+    """All partitions stacked, each by itself, their responses and their waits for a core."""
     import altair as alt
 
     names = [one["partition"] for one in told["partitions"]]
@@ -39,9 +40,9 @@ def course_picture(told: Course) -> alt.VConcatChart:
         charts.courses({"all": together(told)}, stacked, colours),
         charts.courses({name: alone(told, name) for name in names}, each, _LINES),
     ]
-    spreads = responses(told)
-    if spreads:
-        parts.append(charts.spreads(spreads, "response [ms]"))
+    for of, title in SPREADS.items():
+        if rows := distributions(told, of):
+            parts.append(charts.spreads(rows, title))
     title = f"{told['run']}, replication {told['replication']}"
     whole = alt.vconcat(*parts).resolve_scale(color="independent", strokeDash="independent")
     chart: alt.VConcatChart = whole.properties(
@@ -68,7 +69,7 @@ def sweep_picture(points: Mapping[str, Course], title: str) -> alt.VConcatChart:
         name: [
             Spread(**{**one, "label": point})
             for point, told in points.items()
-            for one in responses(told)
+            for one in distributions(told, "spread_ms")
             if one["label"] == name
         ]
         for name in names
@@ -107,19 +108,20 @@ def alone(told: Course, name: str) -> list[Moment]:
     return [moment for kind, values in lines.items() for moment in _moments(told, kind, values)]
 
 
-def responses(told: Course) -> list[Spread]:
-    """From the median to the longest, of partitions that answer at all."""
+def distributions(told: Course, of: Literal["spread_ms", "wait_us"]) -> list[Spread]:
+    """From the median to the longest, of partitions that answer, or wait, at all."""
     found = []
     for one in told["partitions"]:
-        spread = one["spread_ms"]
+        spread = one[of]
         if not spread:
             continue
+        lasts = one["steady"] or of != "spread_ms"
         shown = " / ".join(significant(spread[name], 3) for name in QUANTILES)
-        p50, p95, p99, longest = (max(spread[name], _SHORTEST_MS) for name in QUANTILES)
+        p50, p95, p99, longest = (max(spread[name], _SHORTEST[of]) for name in QUANTILES)
         found.append(
             Spread(
                 label=one["partition"],
-                shown=shown + ("" if one["steady"] else ", no steady state"),
+                shown=shown + ("" if lasts else ", no steady state"),
                 p50=p50,
                 p95=p95,
                 p99=p99,

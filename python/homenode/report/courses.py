@@ -1,12 +1,12 @@
 """A run over time as text: a row a partition whose intervals stand side by side as little bars, and
-the distribution of responses.
+the distributions of responses and of waits for a core.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.markup import escape
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from homenode.simulate.kept.course import Course
 
+Spread = Literal["spread_ms", "wait_us"]
+SPREADS: dict[Spread, str] = {"spread_ms": "response [ms]", "wait_us": "dispatch wait [us]"}
+"""Distributions of a partition and what they are called."""
 _BARS = " ▁▂▃▄▅▆▇█"
 _FIXED = 38
 """Columns that the figures of a row take beside its name and its bars."""
@@ -27,9 +30,9 @@ _FEWEST, _MOST = 10, 60
 
 
 def course_tables(told: Course, width: int) -> list[Table]:
-    """Cores over time, then responses if there are any."""
-    answered = [one for one in told["partitions"] if one["spread_ms"]]
-    return [_used_table(told, width), *([_spread_table(told)] if answered else [])]
+    """Cores over time, then responses and waits if there are any."""
+    spreads = [_spread_table(told, of) for of in SPREADS]
+    return [_used_table(told, width), *(one for one in spreads if one.rows)]
 
 
 def _used_table(told: Course, width: int) -> Table:
@@ -69,12 +72,14 @@ def bars(values: Sequence[float], full: float, count: int) -> str:
     return "".join(_BARS[round(part / top * (len(_BARS) - 1))] for part in parts)
 
 
-def _spread_table(told: Course) -> Table:
+def _spread_table(told: Course, of: Spread) -> Table:
     heads = ("median", "p95", "p99", "longest")
-    table = plain_table("", *heads, title="Response [ms], mean over the replications")
+    title = f"{SPREADS[of].capitalize()}, mean over the replications"
+    table = plain_table("", *heads, title=title)
     for one in told["partitions"]:
-        spread = one["spread_ms"]
+        spread = one[of]
         if spread:
-            name = one["partition"] + ("" if one["steady"] else " (no steady state)")
+            lasts = one["steady"] or of != "spread_ms"
+            name = one["partition"] + ("" if lasts else " (no steady state)")
             table.add_row(escape(name), *(f"{spread[at]:,.2f}" for at in QUANTILES))
     return table

@@ -10,12 +10,13 @@ import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homenode.errors import HomenodeError, StoreError
 from homenode.model.document.read import cut
 from homenode.report import charts
 from homenode.report.charts import Step
+from homenode.report.machine_drawing import MachineDrawing
 from homenode.simulate.explain.explanation import Explanation
 from homenode.simulate.kept.store import dump_json
 from homenode.staging import write_whole
@@ -144,44 +145,51 @@ def picture_path(path: str | Path) -> Path:
     return path
 
 
-def drawing(chart: alt.TopLevelMixin, *, dark: bool = False) -> str:
+def drawing(chart: alt.TopLevelMixin | MachineDrawing, *, dark: bool = False) -> str:
     """A chart as SVG, on a light ground or a dark one, with a role and what it says for those who
     do not see it.
     """
-    spec = chart.to_dict()
-    return _drawn(charts.on_dark(spec) if dark else spec, spec["description"])
+    return _drawn(chart, charts.DARKENED if dark else charts.LIGHT)
 
 
-def page_drawing(chart: alt.TopLevelMixin, says: str | None = None) -> str:
+def page_drawing(chart: alt.TopLevelMixin | MachineDrawing, says: str | None = None) -> str:
     """The same for a page, on its ground, light or dark as its reader has it; `says` in place of
     the chart's own description.
     """
-    spec = chart.to_dict()
-    drawn = _drawn(charts.on_both(spec), says or spec["description"])
-    return drawn.replace("</svg>", f"<style>{charts.SWITCH}</style></svg>")
+    return _drawn(chart, charts.BOTH, says)
 
 
-def _drawn(spec: dict[str, Any], says: str) -> str:
+def _drawn(
+    chart: alt.TopLevelMixin | MachineDrawing, ground: charts.Ground, says: str | None = None
+) -> str:
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(spec)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(says, quote=True)}" ', 1)
+    spec = chart.to_dict()
+    if isinstance(chart, MachineDrawing):
+        drawn = chart.svg(ground)
+    else:
+        drawn = vl_convert.vegalite_to_svg(charts.inked(spec, ground))
+    if ground.style:
+        drawn = drawn.replace("</svg>", f"<style>{ground.style}</style></svg>")
+    label = escape(says or spec["description"], quote=True)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
-def save_picture(chart: alt.TopLevelMixin, path: str | Path, *, dark: bool = False) -> Path:
+def save_picture(
+    chart: alt.TopLevelMixin | MachineDrawing, path: str | Path, *, dark: bool = False
+) -> Path:
     """Write a chart as its suffix says, for a light ground or a dark one."""
     import vl_convert
 
     path = picture_path(path)
-    spec = chart.to_dict()
-    spec = charts.on_dark(spec) if dark else spec
     try:
         if path.suffix == ".png":
-            write_whole(path, vl_convert.vegalite_to_png(spec, scale=_PNG_SCALE))
+            drawn = drawing(chart, dark=dark)
+            write_whole(path, vl_convert.svg_to_png(drawn, scale=_PNG_SCALE))
         elif path.suffix == ".svg":
             write_whole(path, drawing(chart, dark=dark).encode())
         else:
-            write_whole(path, dump_json(spec).encode())
+            write_whole(path, dump_json(chart.to_dict()).encode())
     except OSError as error:
         raise StoreError(
             f"cannot write {path}: {error.strerror or error}; free some space or name another file"

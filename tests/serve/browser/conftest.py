@@ -30,6 +30,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from desk import ELSEWHERE, TOKEN, Desk
 
 PATIENCE_S = 60
+_START_S = 300
+"""Until a server answers: on a busy machine its imports wait too."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _APART = 6
 """How many major versions a browser may be off what Playwright was made for, where a trial works:
@@ -83,7 +85,7 @@ def _served(folder: Path, *more: str) -> Iterator[str]:
 
 
 def _wait(address: str, running: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + _START_S
     while time.monotonic() < end:
         assert running.poll() is None, log.read_text()
         try:

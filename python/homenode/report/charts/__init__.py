@@ -6,18 +6,22 @@ by itself takes `to_dict` of what these functions give.
 from homenode.report.charts.bands import NULL, OUTSIDE, WITHIN, Placed, bands
 from homenode.report.charts.beside import Beside, beside
 from homenode.report.charts.colours import (
+    BOTH,
     DARK,
     DARK_GROUND,
+    DARKENED,
     GAIN,
+    LETTER,
+    LIGHT,
+    LINE,
     LINES,
     LOSS,
     MANY,
     OTHER,
     PALE,
     QUIET,
-    SWITCH,
-    on_both,
-    on_dark,
+    Ground,
+    inked,
     said,
 )  # fmt: skip
 from homenode.report.charts.courses import LIMIT, Moment, Panel, courses, over_time
@@ -30,8 +34,9 @@ from homenode.report.charts.spreads import Spread, spreads
 from homenode.report.charts.waterfall import Step, steps
 
 __all__ = [
-    "DARK", "DARK_GROUND", "GAIN", "HEIGHTS", "LIMIT", "LINES", "LOSS", "MANY", "NULL", "OTHER",
-    "OUTSIDE", "PALE", "QUIET", "SWITCH", "WITHIN", "Beside", "Hot", "Moment", "Move", "Panel",
-    "Piece", "Placed", "Slice", "Spread", "Step", "bands", "beside", "courses", "curves", "heat",
-    "lying", "moves", "on_both", "on_dark", "over_time", "said", "slices", "spreads", "steps",
+    "BOTH", "DARK", "DARKENED", "DARK_GROUND", "GAIN", "HEIGHTS", "LETTER", "LIGHT", "LIMIT",
+    "LINE", "LINES", "LOSS", "MANY", "NULL", "OTHER", "OUTSIDE", "PALE", "QUIET", "WITHIN",
+    "Beside", "Ground", "Hot", "Moment", "Move", "Panel", "Piece", "Placed", "Slice", "Spread",
+    "Step", "bands", "beside", "courses", "curves", "heat", "inked", "lying", "moves", "over_time",
+    "said", "slices", "spreads", "steps",
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,16 +16,38 @@ LOSS, GAIN, QUIET, DARK, PALE, OTHER = (
 the pale one are seen as lines too, three to one against both grounds.
 """
 GROUND, DARK_GROUND, LIGHT_INK = "#ffffff", "#1b1b1b", "#e8ecee"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """On what a picture is drawn."""
+
+    ink: str
+    """Of what is written on it."""
+    grid: str
+    """Of lines that only help to read, and of what is filled to be seen as empty."""
+    back: str | None
+    """Its own colour; None = that of the page."""
+    style: str = ""
+    """Of the drawing itself."""
+
+
+LIGHT = Ground("#1b2328", "#dde2e5", GROUND)
+DARKENED = Ground(LIGHT_INK, "#3a3f43", DARK_GROUND)
+BOTH = Ground(
+    LIGHT.ink,
+    LIGHT.grid,
+    None,
+    "@media screen and (prefers-color-scheme: dark) {"
+    f' [fill="{LIGHT.ink}"] {{ fill: {DARKENED.ink} }}'
+    f' [fill="{LIGHT.grid}"] {{ fill: {DARKENED.grid} }}'
+    f' [stroke="{LIGHT.grid}"] {{ stroke: {DARKENED.grid} }} }}',
+)
+"""The ground of a page that is light or dark as its reader has it; on paper it is light."""
 LINE = "#767676"
 """Of lines and of the outline that every bar, area and piece has: the light ones need it on white,
 the dark ones on black.
 """
-_INK, _GRID, _DARK_GRID = "#1b2328", "#dde2e5", "#3a3f43"
-SWITCH = (
-    "@media screen and (prefers-color-scheme: dark) {"
-    f' [fill="{_INK}"] {{ fill: {LIGHT_INK} }} [stroke="{_GRID}"] {{ stroke: {_DARK_GRID} }} }}'
-)
-"""Style of a drawing of `on_both`: paper is light, a screen as the reader has it."""
 LETTER = "#000000"
 """On what is filled, which is the same on both grounds."""
 MANY = (
@@ -50,28 +73,19 @@ def colour_of(colours: Mapping[str, str], *, legend: bool = True) -> alt.Color:
     return kinds if legend else kinds.legend(None)
 
 
-def on_dark(spec: dict[str, Any]) -> dict[str, Any]:
-    """A chart's spec for a dark ground."""
-    return _inked(spec, LIGHT_INK, _DARK_GRID, DARK_GROUND)
-
-
-def on_both(spec: dict[str, Any]) -> dict[str, Any]:
-    """A chart's spec whose drawing `SWITCH` makes dark where the reader wishes that; the ground is
-    that of the page.
+def inked(spec: dict[str, Any], ground: Ground) -> dict[str, Any]:
+    """A chart's spec on a ground: what is written there, and the lines of the axes; marks are the
+    same everywhere.
     """
-    return _inked(spec, _INK, _GRID, None)
-
-
-def _inked(spec: dict[str, Any], ink: str, grid: str, ground: str | None) -> dict[str, Any]:
-    """What is written on the ground, and the lines of the axes; marks are the same everywhere."""
+    ink = ground.ink
     of_text = {"labelColor": ink, "titleColor": ink}
     before = spec.get("config", {})
     config = {
-        "axis": {**of_text, "gridColor": grid, "domainColor": LINE, "tickColor": LINE},
+        "axis": {**of_text, "gridColor": ground.grid, "domainColor": LINE, "tickColor": LINE},
         "legend": of_text, "header": of_text, "title": {"color": ink}, "text": {"color": ink},
-        "view": {**before.get("view", {}), "stroke": grid},
+        "view": {**before.get("view", {}), "stroke": ground.grid},
     }  # fmt: skip
-    return {**spec, "background": ground, "config": {**before, **config}}
+    return {**spec, "background": ground.back, "config": {**before, **config}}
 
 
 def said(parts: Iterable[alt.TopLevelMixin]) -> str:

@@ -38,6 +38,9 @@ caption { text-align: left; font-weight: 600; padding: .25rem 0; }
 th, td { padding: .15rem .6rem .15rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
 summary { cursor: pointer; font-weight: 600; min-height: 24px; }
+@media (max-width: 700px) { figure svg { max-width: none; } }
+@media print { figure svg { max-height: 22cm; } .wide, figure { overflow: visible; }
+  p:has(+ figure) { break-after: avoid; } }
 @media print { body { max-width: none; margin: 0; font-size: 11pt; } h2 { break-after: avoid; }
   figure, tr { break-inside: avoid; } }
 @media print { details::details-content { content-visibility: visible; block-size: auto; } }
@@ -98,12 +101,20 @@ def _figure(picture: Picture, key: str) -> str:
     """The drawing with a name for those who do not see it; ids are its own on the page."""
     drawn = page_drawing(picture.chart, picture.says)
     drawn = re.sub(r'\b(id="|url\(#|href="#)', lambda found: found[0] + key + "-", drawn)
-    return f"<figure>\n{drawn}\n</figure>"
+    return f'<figure tabindex="0">\n{drawn}\n</figure>'
 
 
 def _table(grid: Grid) -> str:
     if len(grid.rows) <= _LONG:
-        return f'<div class="wide">\n{grid.html()}\n</div>'
+        return _wide(grid, grid.title)
     heading = escape(grid.title or f"{len(grid.rows)} rows")
-    text = f'<div class="wide">\n{replace(grid, title="").html()}\n</div>'
+    text = _wide(replace(grid, title=""), heading)
     return f"<details>\n<summary>{heading}</summary>\n{text}\n</details>"
+
+
+def _wide(grid: Grid, name: str) -> str:
+    """A table that is moved sideways, by keys too, where it is wider than the screen."""
+    label = escape(name or "Table", quote=True)
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{label}">\n{grid.html()}\n</div>'
+    )

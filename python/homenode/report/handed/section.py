@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     import altair as alt
     from rich.table import Table
 
+    from homenode.report.machine_drawing import MachineDrawing
+
 
 @dataclass(frozen=True)
 class Picture:
     """A chart, with what it says for those who do not see it."""
 
-    chart: alt.TopLevelMixin
+    chart: alt.TopLevelMixin | MachineDrawing
     says: str
 
 
@@ -39,7 +41,8 @@ def grid_of(table: Table) -> Grid:
     """A table of the command line as one of a page."""
     heads = tuple(_plain(str(column.header)) for column in table.columns)
     columns = [[_plain(str(cell)) for cell in column.cells] for column in table.columns]
-    return Grid(_plain(str(table.title or "")), heads, list(zip(*columns, strict=True)))
+    # A title is plain as it is, brackets of a unit too.
+    return Grid(str(table.title or ""), heads, list(zip(*columns, strict=True)))
 
 
 def _plain(cell: str) -> str:

@@ -16,8 +16,8 @@ from homenode.report.course_pictures import course_picture
 from homenode.report.courses import course_tables
 from homenode.report.handed.section import Picture, Section, grid_of
 from homenode.report.handed.trust import assumed_table, studies_of, trust_table
+from homenode.report.machine_drawing import MachineDrawing
 from homenode.report.machine_map import map_of
-from homenode.report.map_pictures import map_picture
 from homenode.report.map_text import map_tables
 from homenode.report.pictures import waterfall
 from homenode.report.precision import wide_line
@@ -72,7 +72,7 @@ def _layout(run: Run) -> Section:
         f" {told['active']} active cores, {number(told['free'])} {told['unit']} promised to nobody"
     )
     tables = tuple(grid_of(one) for one in map_tables(told))
-    return Section("Layout", (), (Picture(map_picture(told), says),), tables)
+    return Section("Layout", (), (Picture(MachineDrawing(told), says),), tables)
 
 
 def _answer(

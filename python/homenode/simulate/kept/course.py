@@ -4,7 +4,7 @@ it was entitled to, its pool and the whole machine; and how long work took.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from homenode.errors import NotFoundError
 from homenode.model.estimate import mean_of
@@ -30,6 +30,8 @@ class PartitionCourse(TypedDict):
     """Mean of what was done in the interval; None where nothing was."""
     spread_ms: dict[str, float]
     """Median, percentiles and the longest response, means over the replications; empty of none."""
+    wait_us: dict[str, float]
+    """The same of how long a ready virtual processor waits for a core; empty where none waited."""
     steady: bool
     """Whether responses have a distribution that lasts."""
 
@@ -101,19 +103,24 @@ def _partition(
 ) -> PartitionCourse:
     processors = run.spec["partitions"][index]["processors"]
     pool = run.spec["pools"][processors["pool"]] if processors["mode"] == "shared" else None
-    spreads = [one["partitions"][index]["response_ns"] for one in run.raw]
-    known = [one for one in spreads if one.get("count")]
+    waits = _spread(run, index, "dispatch_wait_ns", 1e3)
     return PartitionCourse(
         partition=run.partitions[index],
         pool=None if pool is None else str(pool["name"]),
         used=[row[0] / (end - begin) for row, (begin, end) in zip(rows, spans, strict=True)],
         entitled=[shape_during(run.spec, index, *span).entitlement for span in spans],
         response_ms=[row[1] / row[2] / 1e6 if row[2] else None for row in rows],
-        spread_ms={
-            name: mean_of([one[name] for one in known]) / 1e6 for name in QUANTILES if known
-        },
+        spread_ms=_spread(run, index, "response_ns", 1e6),
+        wait_us=waits if waits.get("max") else {},
         steady=run.unsteady_reason(run.partitions[index]) is None,
     )
+
+
+def _spread(
+    run: KeptRun, index: int, what: Literal["response_ns", "dispatch_wait_ns"], unit_ns: float
+) -> dict[str, float]:
+    known = [told for one in run.raw if (told := one["partitions"][index][what]).get("count")]
+    return {name: mean_of([one[name] for one in known]) / unit_ns for name in QUANTILES if known}
 
 
 def _pools(run: KeptRun, replication: int, spans: Spans) -> list[PoolCourse]:

@@ -26,15 +26,16 @@ class Grid:
         return "\n".join([self.title, *(_line(line, widths) for line in lines)])
 
     def html(self) -> str:
-        """The same as a table of a page."""
-        cells = [_cells(row, "td") for row in self.rows]
+        """The same as a table of a page; other columns of words are to the left too."""
+        sides = [_side(place, self.rows) for place in range(len(self.heads))]
+        cells = [_cells(row, "td", sides) for row in self.rows]
         if self.total:
-            cells.append(_cells(self.total, "th"))
+            cells.append(_cells(self.total, "th", sides))
         return "\n".join(
             [
                 "<table>",
                 f"<caption>{escape(self.title)}</caption>",
-                f"<thead>{_cells(self.heads, 'th')}</thead>",
+                f"<thead>{_cells(self.heads, 'th', sides)}</thead>",
                 "<tbody>",
                 *cells,
                 "</tbody></table>",
@@ -51,9 +52,15 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([first, *rest]).rstrip()
 
 
-def _cells(cells: Sequence[str], tag: str) -> str:
+def _side(place: int, rows: Sequence[Sequence[str]]) -> str:
+    """Figures stand to the right, one below the other."""
+    words = place == 0 or any(row[place][:1].isalpha() for row in rows)
+    return "left" if words else "right"
+
+
+def _cells(cells: Sequence[str], tag: str, sides: Sequence[str]) -> str:
     aligned = (
-        f'<{tag} style="text-align: {"right" if place else "left"}">{escape(cell)}</{tag}>'
-        for place, cell in enumerate(cells)
+        f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
+        for cell, side in zip(cells, sides, strict=True)
     )
     return f"<tr>{''.join(aligned)}</tr>"
