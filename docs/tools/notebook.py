@@ -72,6 +72,8 @@ def _shown(value: object) -> dict[str, list[str]]:
 
         svg = vl_convert.vegalite_to_svg(json.dumps(value.to_dict()))
         return {"image/svg+xml": _lines(svg), "text/plain": ["a chart"]}
+    if hasattr(value, "_repr_svg_"):
+        return {"image/svg+xml": _lines(value._repr_svg_()), "text/plain": ["a drawing"]}
     return {"text/plain": _lines(str(value) if not isinstance(value, str) else repr(value))}
 
 

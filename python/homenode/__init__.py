@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from homenode.planner.consolidation import consolidate
     from homenode.planner.front import advise
     from homenode.records.calibrate import fit_profile
+    from homenode.report.widgets import LayoutWidget
     from homenode.simulate.affinity.frame import affinity
     from homenode.simulate.explain.explanation import explain
     from homenode.simulate.kept import METRICS
@@ -46,6 +47,7 @@ __all__ = [
     "HomenodeError",
     "InputError",
     "Interrupted",
+    "LayoutWidget",
     "MachineError",
     "NotFoundError",
     "ProfileError",
@@ -77,6 +79,7 @@ if not TYPE_CHECKING:
         {
             **dict.fromkeys((name for name in __all__ if name[-5:] == "Error"), "errors"),
             "Interrupted": "errors",
+            "LayoutWidget": "report.widgets",
             "METRICS": "simulate.kept.metrics",
             "Run": "simulate.run",
             "Scenario": "simulate.scenario",
