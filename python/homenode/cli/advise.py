@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from homenode.cli.output import (
-    JobsOption,
     JsonOption,
+    OnOption,
     OutOption,
     PictureOption,
+    ProcessesOption,
     ReplicationsOption,
     show,
     show_json,
@@ -129,7 +130,8 @@ def advise(
     replications: ReplicationsOption = None,
     seed: SeedOption = None,
     picture: PictureOption = None,
-    jobs: JobsOption = None,
+    jobs: ProcessesOption = None,
+    on: OnOption = None,
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
@@ -156,7 +158,7 @@ def advise(
         )
     if picture is not None:
         _check_picture(picture, of_layouts=more is None and find is None)
-    running = {"replications": replications, "jobs": jobs, "out": out}
+    running = {"replications": replications, "jobs": jobs, "on": on, "out": out}
     if more is not None or find is not None:
         _most(loaded, more, partition, asked, running if simulate else None, as_json=as_json)
         return
