@@ -10,10 +10,11 @@ import typer
 
 from homenode.cli.output import (
     DarkOption,
-    JobsOption,
     JsonOption,
+    OnOption,
     OutOption,
     PictureOption,
+    ProcessesOption,
     ReplicationsOption,
     draw,
     show,
@@ -132,7 +133,8 @@ def advise(
     seed: SeedOption = None,
     picture: PictureOption = None,
     dark: DarkOption = False,
-    jobs: JobsOption = None,
+    jobs: ProcessesOption = None,
+    on: OnOption = None,
     out: OutOption = "runs",
     as_json: JsonOption = False,
 ) -> None:
@@ -159,7 +161,7 @@ def advise(
         )
     if picture is not None:
         _check_picture(picture, of_layouts=more is None and find is None)
-    running = {"replications": replications, "jobs": jobs, "out": out}
+    running = {"replications": replications, "jobs": jobs, "on": on, "out": out}
     if more is not None or find is not None:
         _most(loaded, more, partition, asked, running if simulate else None, as_json=as_json)
         return

@@ -63,6 +63,21 @@ JobsOption = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, help="Threads; all cores if not given.", metavar="N"),
 ]
+ProcessesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", min=1, help="Processes; as many as cores if not given.", metavar="N"
+    ),
+]
+OnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        help="A cluster that does it: ray (this machine's, or one that is started), or"
+        " ray://HOST:PORT.",
+        metavar="CLUSTER",
+    ),
+]
 ReplicationsOption = Annotated[
     int | None,
     typer.Option(

@@ -9,7 +9,9 @@ import typer
 from homenode.cli.output import (
     DarkOption,
     JsonOption,
+    OnOption,
     PictureOption,
+    ProcessesOption,
     ReplicationsOption,
     draw,
     show_json,
@@ -42,21 +44,8 @@ _MOST_REFUSED = 3
 
 def sweep(
     scenario: ScenarioArgument,
-    on: Annotated[
-        str | None,
-        typer.Option(
-            "--on",
-            help="A cluster that does it: ray (this machine's, or one that is started), or"
-            " ray://HOST:PORT.",
-            metavar="CLUSTER",
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", "-j", min=1, help="Processes; as many as cores if not given.", metavar="N"
-        ),
-    ] = None,
+    on: OnOption = None,
+    jobs: ProcessesOption = None,
     replications: ReplicationsOption = None,
     seed: Annotated[
         int | None,

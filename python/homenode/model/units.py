@@ -14,6 +14,7 @@ Fraction(10000000, 1)
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +26,8 @@ _LONGEST = 64
 _PLAIN_LENGTH = 24
 _MOST_DIGITS = 40
 _MOST_EXPONENT = 999
+_MOST_KNOWN = 4_096
+"""Texts and values that are remembered."""
 
 
 class UnitError(ValueError):
@@ -59,53 +62,65 @@ class Kind:
                 f"{_shown(text)} has no unit; a {self.name} is written with one of {self.fitting},"
                 f' like "{self.example}"'
             )
-        found = _SHAPE.fullmatch(text) if len(text) <= _LONGEST else None
-        if found is None:
-            raise UnitError(
-                f"{_shown(text)} is not a {self.name}; write a number and a unit, like"
-                f' "{self.example}"'
-            )
-        return self._number(found["number"], text) * self._unit(found["unit"], text)
-
-    def _number(self, digits: str, text: str) -> Fraction:
-        plain = digits.replace("_", "")
-        if sum(character.isdigit() for character in plain.lower().partition("e")[0]) > _MOST_DIGITS:
-            raise UnitError(f"{_shown(text)} has more digits than any {self.name} needs")
-        return Fraction(plain)
-
-    def _unit(self, unit: str | None, text: str) -> Fraction:
-        if unit is None:
-            raise UnitError(
-                f"{_shown(text)} has no unit; a {self.name} is written with one of {self.fitting},"
-                f' like "{self.example}"'
-            )
-        size = self.units.get(unit)
-        if size is not None:
-            return size
-        if unit.startswith(","):
-            point = text.replace(",", ".", 1).strip()
-            raise UnitError(f'{_shown(text)} has a decimal comma; write a point, "{point}"')
-        hint = self.confusable.get(unit)
-        advice = f"write {hint}" if hint else f"the units of a {self.name} are {self.fitting}"
-        raise UnitError(
-            f"{_shown(text)} has the unit {unit!r}, which is none of a {self.name}; {advice}"
-        )
+        return _parsed(self, text)
 
     def format(self, value: Fraction | float) -> str:
         """The value, exactly, in the largest unit that leaves at least 1 of it."""
         # A float stands for the shortest decimal number that reads back as the same float.
         exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-        best: str | None = None
-        for unit, size in self.units.items():
-            number = _decimal(exact / size)
-            if number is None or (best is not None and abs(exact) < size):
-                continue
-            best = f"{number} {unit}" if self.spaced else f"{number}{unit}"
-            if unit == self.preferred:
-                break
-        if best is None:
-            raise UnitError(f"{value!r} cannot be written exactly as a {self.name}")
-        return best
+        return _written(self, exact)
+
+
+# Bounds of fields, and what stands in layouts that are compared, come again and again.
+@functools.lru_cache(_MOST_KNOWN)
+def _parsed(kind: Kind, text: str) -> Fraction:
+    found = _SHAPE.fullmatch(text) if len(text) <= _LONGEST else None
+    if found is None:
+        raise UnitError(
+            f'{_shown(text)} is not a {kind.name}; write a number and a unit, like "{kind.example}"'
+        )
+    return _number(kind, found["number"], text) * _unit(kind, found["unit"], text)
+
+
+def _number(kind: Kind, digits: str, text: str) -> Fraction:
+    plain = digits.replace("_", "")
+    if sum(character.isdigit() for character in plain.lower().partition("e")[0]) > _MOST_DIGITS:
+        raise UnitError(f"{_shown(text)} has more digits than any {kind.name} needs")
+    return Fraction(plain)
+
+
+def _unit(kind: Kind, unit: str | None, text: str) -> Fraction:
+    if unit is None:
+        raise UnitError(
+            f"{_shown(text)} has no unit; a {kind.name} is written with one of {kind.fitting},"
+            f' like "{kind.example}"'
+        )
+    size = kind.units.get(unit)
+    if size is not None:
+        return size
+    if unit.startswith(","):
+        point = text.replace(",", ".", 1).strip()
+        raise UnitError(f'{_shown(text)} has a decimal comma; write a point, "{point}"')
+    hint = kind.confusable.get(unit)
+    advice = f"write {hint}" if hint else f"the units of a {kind.name} are {kind.fitting}"
+    raise UnitError(
+        f"{_shown(text)} has the unit {unit!r}, which is none of a {kind.name}; {advice}"
+    )
+
+
+@functools.lru_cache(_MOST_KNOWN)
+def _written(kind: Kind, exact: Fraction) -> str:
+    best: str | None = None
+    for unit, size in kind.units.items():
+        number = _decimal(exact / size)
+        if number is None or (best is not None and abs(exact) < size):
+            continue
+        best = f"{number} {unit}" if kind.spaced else f"{number}{unit}"
+        if unit == kind.preferred:
+            break
+    if best is None:
+        raise UnitError(f"{exact} cannot be written exactly as a {kind.name}")
+    return best
 
 
 def _decimal(number: Fraction) -> str | None:

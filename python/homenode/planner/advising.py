@@ -25,7 +25,7 @@ from homenode.planner.search import EVERY, Search
 from homenode.planner.space import Rows
 from homenode.planner.variants import Variant
 from homenode.simulate.run import Run
-from homenode.simulate.runner import InterruptedRun
+from homenode.simulate.sweep.whole import InterruptedRuns
 
 _TRIES = 4
 """Times that layouts are chosen: simulations may contradict the solver."""
@@ -171,18 +171,19 @@ class Advising:
 
     def _simulated(self, chosen: Sequence[tuple[int, Rows]]) -> list[Answer]:
         """Answers of layouts, simulated as long as nobody stops it."""
-        for at, row in chosen:
-            if self.runs is None or self.stopped:
-                break
-            told = self.answers[at]
-            if told.run_of(row) is not None:
-                continue
+        open_ones = [(at, row) for at, row in chosen if self.answers[at].run_of(row) is None]
+        if self.runs is not None and not self.stopped:
+            layouts = [self.answers[at].problem.space.applied(row) for at, row in open_ones]
+            runs: Sequence[Run | None] = ()
             try:
-                run = self.runs.of(told.problem.space.applied(row))
-            except (InterruptedRun, KeyboardInterrupt):
+                runs = self.runs.of(layouts)
+            except KeyboardInterrupt as cut:
                 self.search.stopped = True
-            else:
-                told.runs[row.tobytes()] = (row, run)
+                runs = cut.runs if isinstance(cut, InterruptedRuns) else ()
+            for (at, row), run in zip(open_ones, runs, strict=False):
+                if run is None:
+                    continue
+                self.answers[at].runs[row.tobytes()] = (row, run)
                 if self.base is None:
                     self._begin(run)
         return [self.answers[at].of(row) for at, row in chosen]

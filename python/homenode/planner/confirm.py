@@ -15,7 +15,8 @@ from homenode.planner.rules import Simulated
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.totals import Totals
 from homenode.simulate.run import Run
-from homenode.simulate.runner import ProgressFn, run_scenario
+from homenode.simulate.runner import ProgressFn
+from homenode.simulate.sweep.whole import keep_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,16 +35,23 @@ class Runs:
 
     replications: int | None = None
     jobs: int | None = None
+    on: str | None = None
+    """A cluster; see `run_sweep`."""
     out: str | Path = "runs"
     progress: ProgressFn | None = None
     stop: threading.Event | None = None
 
-    def of(self, scenario: Scenario) -> Run:
-        """Simulate a layout; replications of the same number see the same arrivals in all."""
-        count = self.replications or max(LEAST, scenario.replications)
-        return run_scenario(
-            scenario,
+    def of(self, scenarios: Sequence[Scenario]) -> list[Run]:
+        """Simulate layouts; replications of the same number see the same arrivals in all. Raises
+        `InterruptedRuns`.
+        """
+        if not scenarios:
+            return []
+        count = self.replications or max(LEAST, scenarios[0].replications)
+        return keep_runs(
+            scenarios,
             replications=count,
+            on=self.on,
             jobs=self.jobs,
             out=self.out,
             progress=self.progress,

@@ -37,6 +37,7 @@ def advise(
     rounds: int = ROUNDS,
     replications: int | None = None,
     jobs: int | None = None,
+    on: str | None = None,
     out: str | Path = "runs",
     each: Telling = lambda _, __: None,
     stop: threading.Event | None = None,
@@ -46,9 +47,10 @@ def advise(
 
     `asked` are keys of the scenario's table `[advise]`, which they replace, such as `goal="cores"`
     and `free=["home"]`. At most `best` layouts are told; `seconds` limits the search, not the
-    simulations, which `confirm=False` leaves out. `seed` is that of the search; the scenario's own
-    if not given. `each` is told how far it is [0..1], and in words; once `stop` is set, the best so
-    far is told.
+    simulations, which `confirm=False` leaves out and which `jobs` processes or the cluster `on` do,
+    as those of `run_sweep`: what is kept in `out` is not simulated again. `seed` is that of the
+    search; the scenario's own if not given. `each` is told how far it is [0..1], and in words; once
+    `stop` is set, the best so far is told.
 
     Raises `HomenodeError` for what cannot be asked of this machine. That no layout keeps all rules
     is an answer: `conflict` holds the fewest rules that contradict each other.
@@ -56,7 +58,7 @@ def advise(
     return advised(
         problem_of(scenario, asked),
         Asked(best, seconds, seed, rounds, each, stop),
-        Runs(replications, jobs, out, _simulating(each), stop) if confirm else None,
+        Runs(replications, jobs, on, out, _simulating(each), stop) if confirm else None,
     )
 
 

@@ -269,7 +269,7 @@ class _Asking:
     def _simulated(self, runs: Runs, amount: float) -> tuple[Run, str | None]:
         """The run of so much, and what does not hold in it."""
         scenario = self.at(amount)
-        run = runs.of(scenario)
+        (run,) = runs.of([scenario])
         return run, self._broken_in(run, scenario)
 
     def _broken_in(self, run: Run, scenario: Scenario) -> str | None:

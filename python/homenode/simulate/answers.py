@@ -304,6 +304,8 @@ class Origin(TypedDict):
     replications: list[int]
     version: str
     engine_version: str
+    build: NotRequired[str]
+    """With a digest of the compiled engine; earlier runs do not say it."""
     commit: str | None
     machine: Computer
     date: str

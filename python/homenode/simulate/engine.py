@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import importlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from homenode.errors import EngineMissingError
 from homenode.simulate.answers import Batch
+from homenode.version import program_version
 
 Observer = Callable[[Batch], bool]
+_DIGITS = 12
 
 
 class Engine(Protocol):
@@ -85,6 +90,18 @@ def load_engine() -> Engine:
             "the repository"
         ) from error
     return cast(Engine, module)
+
+
+@functools.cache
+def build() -> str:
+    """The engine that is loaded: its version, and a digest of the compiled file. Two engines that
+    say the same give the same bytes.
+    """
+    engine = load_engine()
+    file = getattr(engine, "__file__", None)
+    content = b"" if file is None else Path(file).read_bytes()
+    digest = hashlib.sha256(content).hexdigest()[:_DIGITS]
+    return f"{engine.ENGINE_VERSION}+{digest} of homenode {program_version()}"
 
 
 def table_columns(engine: Engine) -> dict[str, list[str]]:

@@ -4,6 +4,7 @@ a range.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -301,8 +302,13 @@ class MachineDescription(Table):
 
     def active_cores_of(self, chip: int) -> range:
         """The activated cores of a chip, by index counted over the whole machine."""
-        first = chip * self.cores_per_chip
-        return range(first, max(first, min(first + self.cores_per_chip, self.active_cores)))
+        return self._active_by_chip[chip]
+
+    @functools.cached_property
+    def _active_by_chip(self) -> tuple[range, ...]:
+        each, most = self.cores_per_chip, self.active_cores
+        firsts = range(0, self.chips * each, each)
+        return tuple(range(first, max(first, min(first + each, most))) for first in firsts)
 
     def kinds(self) -> dict[str, str]:
         """What kind of machine it is, where that is no number: which of several rules hold."""

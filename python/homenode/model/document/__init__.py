@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from homenode.model.document.table import Table
     from homenode.model.document.validation import validate
-    from homenode.model.document.write import to_toml
+    from homenode.model.document.write import in_written_order, to_toml
 
 __all__ = [
     "Document",
@@ -32,6 +32,7 @@ __all__ = [
     "Table",
     "TagDefault",
     "TomlTable",
+    "in_written_order",
     "parse_document",
     "read_document",
     "read_text",
@@ -57,6 +58,7 @@ if not TYPE_CHECKING:
             "read_document": "read",
             "read_text": "read",
             "shipped_document": "read",
+            "in_written_order": "write",
             "to_toml": "write",
             "validate": "validation",
         },

@@ -8,6 +8,7 @@ values begin and end, never to judge them.
 from __future__ import annotations
 
 import bisect
+import functools
 import re
 import tomllib
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ _LITERAL = re.compile(r"'[^']*'")
 _BASIC_BLOCK = re.compile(r'"""(?:[^\\]|\\.)*?"""{1,3}(?!")', re.DOTALL)
 _LITERAL_BLOCK = re.compile(r"'''.*?'''{1,3}(?!')", re.DOTALL)
 _PLAIN = re.compile(r"[^,\]}#\n]+")
+_MOST_KEYS = 1_024
+"""Dotted keys that are remembered."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ def find_positions(text: str) -> Positions:
     return Positions(walk.spots, starts)
 
 
+@functools.lru_cache(_MOST_KEYS)
 def split_key(text: str) -> tuple[str, ...] | None:
     """The parts of a dotted key as TOML spells it, or None if the text is no such key."""
     try:

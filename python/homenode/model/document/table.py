@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from pydantic import BaseModel, ConfigDict, Discriminator, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from homenode.model.document.fields import OrOne
@@ -29,7 +30,7 @@ class Table(BaseModel):
         """
         if isinstance(data, BaseModel):
             return data
-        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        fields = _fields(cls)
         if not isinstance(data, dict):
             raise PydanticCustomError("no_table", "no table", {"known": list(fields)})
         for key in data:
@@ -38,7 +39,7 @@ class Table(BaseModel):
                     "unknown_key", "unknown key", {"key": key, "known": list(fields)}
                 )
         for name, field in fields.items():
-            if field.is_required() and name not in data:
+            if name not in data and field.is_required():
                 hint = field.description or ""
                 raise PydanticCustomError("missing_key", "missing key", {"key": name, "hint": hint})
         for name, (kinds, example) in _tagged(cls).items():
@@ -47,6 +48,12 @@ class Table(BaseModel):
                 facts = {"key": name, "hint": example}
                 raise PydanticCustomError("no_tagged_table", "no table", facts)
         return data
+
+
+@functools.cache
+def _fields(model: type[Table]) -> dict[str, FieldInfo]:
+    """By the key that stands in a file."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 @functools.cache

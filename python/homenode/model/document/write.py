@@ -22,6 +22,14 @@ def to_toml(data: Mapping[str, object]) -> str:
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
+def in_written_order(data: Mapping[str, object]) -> dict[str, object]:
+    """A document's data as it would come back from its text (`to_toml`): what has no section of
+    its own stands first.
+    """
+    loose = {key: value for key, value in data.items() if not _is_section(value)}
+    return {**loose, **data}
+
+
 def _is_section(
     value: object,
 ) -> TypeGuard[Mapping[str, object] | list[Mapping[str, object]]]:

@@ -7,7 +7,6 @@ person wrote, or to the nearest table around it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 
@@ -18,7 +17,6 @@ from homenode.model.document import Document, Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.loads import place_of_load
 from homenode.model.scenario.placed import PlacedPartition, Resolved
-from homenode.model.spec import Spec
 from homenode.model.units import TIME
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
@@ -71,12 +69,12 @@ _PLAYED = {"instructions_per_s": "file", "lengths_ns": "file"}
 _PROFILE = {engine: name for name, engine in ENGINE_NAMES.items()}
 
 
-def check_limits(spec: Spec, resolved: Resolved, document: Document) -> None:
-    """Ask the engine whether it can simulate a scenario; raises `ScenarioError` with the place of
-    the first number that it cannot take.
+def check_limits(spec: str, resolved: Resolved, document: Document) -> None:
+    """Ask the engine whether it can simulate the spec of a scenario; raises `ScenarioError` with
+    the place of the first number that it cannot take.
     """
     try:
-        _engine.check(json.dumps(spec))
+        _engine.check(spec)
     except _engine.SpecError as error:
         problems = Problems(document, ScenarioError)
         # Text that is no spec has no place in it.

@@ -34,10 +34,10 @@ def spelt(name: str) -> str:
 def changed(
     data: Mapping[str, object], changes: Mapping[str, object], reason: str
 ) -> dict[str, object]:
-    """A copy of a scenario's data with the values at the paths replaced; None removes a key."""
-    # A sweep's axes may be long, and no point has them.
-    gone = {path for path, value in changes.items() if value is None}
-    result = copy.deepcopy({key: value for key, value in data.items() if key not in gone})
+    """A scenario's data with the values at the paths replaced; None removes a key. What no path
+    leads into is that of the data itself.
+    """
+    result = dict(data)
     for path, value in changes.items():
         if value is not None and not _is_plain(value):
             step = "give a number, a text, true or false, or lists and tables of these"
@@ -104,13 +104,17 @@ def _tables_of(kind: object) -> list[type[Table]]:
 
 
 def _step(here: object, part: str, before: str, text: str) -> object:
+    """One step down a path, into a copy that takes the place of what was there."""
     if isinstance(here, list):
-        return here[_index(here, part, before, text)]
+        index = _index(here, part, before, text)
+        here[index] = copy.copy(here[index])
+        return here[index]
     if isinstance(here, dict):
-        entry = here.setdefault(part, {})
+        entry = here.get(part, {})
         if isinstance(entry, str) and part == "profile":
-            entry = here[part] = {"base": entry}
-        return entry
+            entry = {"base": entry}
+        here[part] = copy.copy(entry)
+        return here[part]
     raise ScenarioError(
         f'the path "{text}" goes below {before}, which is a plain value',
         next_step="shorten the path",
@@ -154,7 +158,7 @@ def _part_from_its_kind(tables: list[object], name: str) -> bool:
 
 
 def _alone(table: dict[str, object], name: str, at: int) -> dict[str, object]:
-    found = {**copy.deepcopy(table), "name": name}
+    found = {**table, "name": name}
     del found["count"]
     number = table.get("number")
     return {**found, "number": number + at} if isinstance(number, int) else found

@@ -4,6 +4,7 @@ this floor: see `homenode.simulate.scenario`.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import json
@@ -13,12 +14,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
+from pydantic import ValidationError
+
 from homenode.errors import HomenodeError, NotFoundError, ScenarioError, listed, nearest
 from homenode.model.catalog import MachineDescription
 from homenode.model.document import (
     Document,
     Problems,
     TomlTable,
+    in_written_order,
     parse_document,
     read_text,
     to_toml,
@@ -26,6 +30,7 @@ from homenode.model.document import (
 )
 from homenode.model.scenario.advised import check_advise
 from homenode.model.scenario.asked import by_the_hour
+from homenode.model.scenario.checked import CheckedTables
 from homenode.model.scenario.file.find import Find
 from homenode.model.scenario.file.scenario import Run, ScenarioFile
 from homenode.model.scenario.flatten import flatten
@@ -38,6 +43,7 @@ from homenode.model.scenario.sought import check_find
 from homenode.model.spec import Spec
 
 _MOST_POINTS = 100_000
+_BY_SWEEP = "set by the sweep"
 _TOP = ("machine", "pool", "npartition", "group", "cgroup", "partition", "run")
 """Tables that a sweep may change."""
 
@@ -101,16 +107,38 @@ class Scenario:
         origin: Self | None = None,
     ) -> Self:
         document = parse_document(text, source, ScenarioError)
-        file = by_the_hour(validate(ScenarioFile, document, ScenarioError))
+        file = validate(ScenarioFile, document, ScenarioError)
+        made = cls._decided(
+            file, document, folder, point, simulated=simulated, held=held, origin=origin
+        )
+        if text == document.text:
+            return made
+        return replace(made, text=text)  # as it came, with the line ends of its system
+
+    @classmethod
+    def _decided(
+        cls,
+        file: ScenarioFile,
+        document: Document,
+        folder: Path,
+        point: Mapping[str, object],
+        *,
+        simulated: bool = True,
+        held: Sequence[object] = (),
+        origin: Self | None = None,
+    ) -> Self:
+        """A scenario of tables that were read; what else is wrong with them raises."""
+        file = by_the_hour(file)
         resolved = resolve(file, document, folder, held=held)
         _check_sweep(file, document)
         check_find(file.find, resolved.partitions, document)
         check_advise(file.advise, [one.name for one in resolved.partitions], document)
-        scenario = cls(text, source, folder, file, resolved, dict(point), origin)
+        of = (folder, file, resolved, dict(point), origin)
+        scenario = cls(document.text, document.file, *of)
         scenario.__dict__["_parsed"] = document.data  # what `_parsed` would read once more
         if simulated and file.sweep is None:  # of a sweep only the points are simulated
             check_threads_alike(file.partition, document)
-            check_limits(scenario.layout_spec(), resolved, document)
+            check_limits(scenario.layout_json, resolved, document)
         return scenario
 
     @property
@@ -169,18 +197,17 @@ class Scenario:
         """The engine's input as a dictionary. Raises `ScenarioError` while work that is told by the
         cores it takes has not been found; see `homenode.simulate.settle`.
         """
-        not_found = [name for name in self.resolved.asked if name not in self.resolved.found]
-        if not_found:
-            raise ScenarioError(
-                f"{self.name}: the work of {listed(not_found, 4)} is told by the cores it takes",
-                next_step="load it by homenode.load_scenario, which finds the work",
-            )
-        spec = self.layout_spec()
+        spec: Spec = json.loads(self.spec_json())
         return spec if seed is None else {**spec, "seed": seed}
 
     def layout_spec(self) -> Spec:
         """The same to look at, not to simulate: work that is yet to be found is none."""
         return flatten(self.name, self.file.run, self.resolved)
+
+    @functools.cached_property
+    def layout_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.layout_spec())
 
     def playing(self, work: Mapping[str, tuple[float, ...]]) -> Self:
         """The same with the work [instructions/s], step by step, that is told by the cores it
@@ -189,8 +216,14 @@ class Scenario:
         return replace(self, resolved=replace(self.resolved, found=dict(work)))
 
     def spec_json(self, *, seed: int | None = None) -> str:
-        """The engine's input as JSON."""
-        return json.dumps(self.spec(seed=seed))
+        """The engine's input as JSON; see `spec`."""
+        not_found = [name for name in self.resolved.asked if name not in self.resolved.found]
+        if not_found:
+            raise ScenarioError(
+                f"{self.name}: the work of {listed(not_found, 4)} is told by the cores it takes",
+                next_step="load it by homenode.load_scenario, which finds the work",
+            )
+        return self.layout_json if seed is None else json.dumps(self.spec(seed=seed))
 
     @property
     def data(self) -> TomlTable:
@@ -230,11 +263,32 @@ class Scenario:
         self, changes: Mapping[str, object], why: str, point: Mapping[str, object]
     ) -> Self:
         data = {"name": self.name, **changed(self._parsed, changes, why)}
-        source = f"{self.source} (changed)"
         origin = self.origin or self
         held = [one.told for one in origin.resolved.asked.values()]
-        text = to_toml(data)
+        text, source = to_toml(data), self._source_of_changed
         return self._read(text, source, self.folder, point, held=held, origin=origin)
+
+    def _repeated(
+        self, changes: Mapping[str, object], why: str, point: Mapping[str, object]
+    ) -> Self:
+        """The same as `_changed` for values that TOML has: tables that no change leads into are
+        not read once more. What is wrong raises anything.
+        """
+        data = in_written_order({"name": self.name, **changed(self._parsed, changes, why)})
+        file = ScenarioFile.model_validate(self._checked.in_place_of(data))
+        origin = self.origin or self
+        held = [one.told for one in origin.resolved.asked.values()]
+        document = Document(self._source_of_changed, to_toml(data), data)
+        return self._decided(file, document, self.folder, point, held=held, origin=origin)
+
+    @property
+    def _source_of_changed(self) -> str:
+        return f"{self.source} (changed)"
+
+    @functools.cached_property
+    def _checked(self) -> CheckedTables:
+        """Its tables, which points have but for what their axes touch."""
+        return CheckedTables(self._parsed)
 
     @property
     def axes(self) -> dict[str, list[object]]:
@@ -270,8 +324,11 @@ class Scenario:
     def nth(self, number: int) -> Self:
         """The scenario of that point."""
         point = self.values_of(number)
-        try:
-            return self._changed({"sweep": None, **point}, "set by the sweep", point)
+        changes = {"sweep": None, **point}
+        with contextlib.suppress(HomenodeError, ValidationError):
+            return self._repeated(changes, _BY_SWEEP, point)
+        try:  # what is wrong is told by the point's own text
+            return self._changed(changes, _BY_SWEEP, point)
         except ScenarioError as error:
             raise self._at_axis(point, error) from error
 
@@ -282,7 +339,7 @@ class Scenario:
         document = parse_document(self.text, self.source, ScenarioError)
         for axis, value in point.items():
             try:
-                self._changed({"sweep": None, axis: value}, "set by the sweep", {})
+                self._changed({"sweep": None, axis: value}, _BY_SWEEP, {})
             except ScenarioError as alone:
                 return ScenarioError(
                     f'sweep: "{axis}" = {value}: {alone.problem}',
@@ -315,7 +372,7 @@ def _check_sweep(file: ScenarioFile, document: Document) -> None:
             problems.add_key(path, f'"{axis}" is no path into the scenario', step)
             continue
         try:
-            changed(document.data, {axis: values[0]}, "set by the sweep")
+            changed(document.data, {axis: values[0]}, _BY_SWEEP)
         except HomenodeError as error:
             problems.add_key(path, error.problem, error.next_step or error.there or "")
     if points > _MOST_POINTS:

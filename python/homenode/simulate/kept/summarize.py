@@ -81,9 +81,16 @@ def summarize(
 
 
 def partition_figures(
-    spec: Spec, raw: Sequence[Answer], folder: Source, machine: MachineFacts
+    spec: Spec,
+    raw: Sequence[Answer],
+    folder: Source,
+    machine: MachineFacts,
+    *,
+    known: bool = False,
 ) -> dict[str, Figured]:
-    """Each partition's metrics; the arguments are those of `summarize`."""
+    """Each partition's metrics; the arguments are those of `summarize`. Only those that have a mean
+    if `known`: that of many there is none for a kind of partition, is most of what they cost.
+    """
     shapes = _shapes(spec)
     cut = _cut(folder) if len(raw) == 1 else {}
     batches = _batches(shapes, folder, spec, machine, cut)
@@ -93,10 +100,14 @@ def partition_figures(
         unsteady = steady["reason"]
         parts = batches.get(index, []) if unsteady is None else []
         values = {name: [metric.of(one) for one in totals] for name, metric in METRICS.items()}
+        if known:
+            values = {name: own for name, own in values.items() if own.count(None) < len(own)}
         told = {
-            name: metric_of(metric, values[name], parts, unsteady).as_json()
-            for name, metric in METRICS.items()
+            name: metric_of(METRICS[name], own, parts, unsteady).as_json()
+            for name, own in values.items()
         }
+        if known:
+            told = {name: one for name, one in told.items() if one["mean"] is not None}
         found[shape.name] = Figured(told, values, steady)
     return found
 
@@ -196,7 +207,9 @@ def metric_of(
     if metric.needs_steady and unsteady is not None:
         return Estimate(None, None, f"no steady state: {unsteady}")
     result = estimate(_known(values))
-    if result.mean is None or result.ci95 is not None or metric.name not in BATCHED:
+    if result.mean is None or result.ci95 is not None or not batches:
+        return result
+    if metric.name not in BATCHED:
         return result
     return Estimate(result.mean, estimate(values_of(metric, batches)).ci95)
 

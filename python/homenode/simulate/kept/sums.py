@@ -27,6 +27,7 @@ BATCH = "batch"
 """A key that is no column: it follows from the time of a row."""
 REPLICATION = "replication"
 _TIME = "time_ns"
+_FEW = 8
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,11 @@ class Held:
         import numpy as np
 
         for replication, packed in self.tables.get(table, ()):
-            rows = {name: np.frombuffer(values, np.int64) for name, values in packed.items()}
-            number = np.full(len(next(iter(rows.values()))), replication, np.int64)
-            rows[REPLICATION] = number
-            yield rows if columns is None else {name: rows[name] for name in columns}
+            wanted = packed if columns is None else [one for one in columns if one in packed]
+            rows = {name: np.frombuffer(packed[name], np.int64) for name in wanted}
+            count = len(next(iter(packed.values()))) // 8
+            rows[REPLICATION] = np.full(count, replication, np.int64)
+            yield rows
 
 
 Source = Path | Held
@@ -94,6 +96,9 @@ def added(
     for group in _groups(folder, table, _needed(keys, columns)):
         rows = _chosen(group, batches, replication)
         names = [name for name in columns or rows if name not in (*keys, _TIME, REPLICATION)]
+        if len(rows[_TIME]) <= _FEW:
+            _add_few(found, rows, keys, names)
+            continue
         order = np.lexsort([rows[key] for key in reversed(keys)])
         places = np.stack([rows[key][order] for key in keys])
         starts = np.flatnonzero(np.r_[True, np.any(places[:, 1:] != places[:, :-1], axis=0)])
@@ -110,6 +115,22 @@ def added(
                 one.sums[name] += values[at]
             one.last = {name: values[at] for name, values in zip(names, last, strict=True)}
     return dict(sorted(found.items()))
+
+
+def _add_few(
+    found: dict[tuple[int, ...], Added],
+    rows: Mapping[str, Integers],
+    keys: Sequence[str],
+    names: Sequence[str],
+) -> None:
+    """The same of a handful of rows, which are added up before a library has ordered them."""
+    values = [rows[name].tolist() for name in names]
+    for at, place in enumerate(zip(*(rows[key].tolist() for key in keys), strict=True)):
+        one = found.setdefault(place, Added(0, dict.fromkeys(names, 0), {}))
+        one.count += 1
+        one.last = {name: column[at] for name, column in zip(names, values, strict=True)}
+        for name, value in one.last.items():
+            one.sums[name] += value
 
 
 def _groups(
@@ -154,6 +175,8 @@ def _chosen(
     import numpy as np
 
     rows = dict(group)
+    if batches is None and replication is None:
+        return rows
     counts = np.ones(len(rows[_TIME]), dtype=bool)
     if replication is not None:
         counts &= rows[REPLICATION] == replication

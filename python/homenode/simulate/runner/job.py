@@ -27,6 +27,8 @@ from homenode.simulate.settle.work import ShareFn, settled, work_of
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+]+")
 _HASH_DIGITS = 8
+_MOST_PIECES = 128
+"""Tables of a spec whose spelling is remembered."""
 MOST_REPLICATIONS = 10_000
 """As in a scenario file."""
 
@@ -75,7 +77,7 @@ class Job:
     @functools.cached_property
     def spec_text(self) -> str:
         """The spec in its one canonical spelling."""
-        return json.dumps(self.spec, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        return canonical(self.spec)
 
     @property
     def id(self) -> str:
@@ -121,6 +123,26 @@ def freeze(
         machine=machine_facts(frozen),
         point=dict(getattr(frozen, "point", {})),
     )
+
+
+def canonical(spec: Spec) -> str:
+    """A spec as JSON in one spelling, as it is kept: a line a value, keys in their order."""
+    lines = [f" {json.dumps(key)}: {_spelt(value)}" for key, value in sorted(spec.items())]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _spelt(value: object) -> str:
+    """A value of a spec; its tables one by one, of which those of many points are the same."""
+    if not isinstance(value, list) or not value:
+        return _piece(json.dumps(value), 1)
+    return "[\n  " + ",\n  ".join(_piece(json.dumps(one), 2) for one in value) + "\n ]"
+
+
+@functools.lru_cache(_MOST_PIECES)
+def _piece(text: str, depth: int) -> str:
+    # To write by lines takes many times as long as to write and read without.
+    told = json.dumps(json.loads(text), indent=1, sort_keys=True, ensure_ascii=False)
+    return told.replace("\n", "\n" + " " * depth)
 
 
 def folder_name(name: str) -> str:

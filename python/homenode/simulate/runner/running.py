@@ -9,14 +9,14 @@ import platform
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from homenode.errors import HomenodeError, listed
 from homenode.model.spec import Spec
 from homenode.simulate.answers import Answer, Columns, Origin, Provenance
-from homenode.simulate.engine import Engine, load_engine, table_columns
+from homenode.simulate.engine import Engine, build, load_engine, table_columns
 from homenode.simulate.kept.guests import with_guests
 from homenode.simulate.kept.store import (
     drafting,
@@ -83,21 +83,25 @@ def run_scenario(
         seen = None if look is None else partial(look, job.spec)
         try:
             outcome = simulate_all(engine, job, writer, jobs, progress, stop, seen)
-        except engine.SpecError as error:
-            raise HomenodeError(f"scenario {job.name}: {error}") from error
-        except engine.Runaway as error:
-            raise HomenodeError(f"scenario {job.name} has no steady state: {error}") from error
+        except (engine.SpecError, engine.Runaway) as error:
+            raise HomenodeError(refused(job, error, engine)) from error
         finished = len(outcome.summaries)
         if finished == 0:
             raise InterruptedRun(None, 0, asked)
         job = job.with_replications(outcome.summaries)
         with _deaf() if outcome.interrupted else contextlib.nullcontext():
-            _write(folder, job, engine, outcome.summaries)
+            complete(folder, job, engine, outcome.summaries)
             publish(folder, root / job.id)
     run = Run.at(root / job.id)
     if outcome.interrupted:
         raise InterruptedRun(run, finished, asked)
     return run
+
+
+def refused(job: Job, error: BaseException, engine: Engine) -> str:
+    """What the engine says of a job that has no answer."""
+    why = " has no steady state" if isinstance(error, engine.Runaway) else ""
+    return f"scenario {job.name}{why}: {error}"
 
 
 @contextlib.contextmanager
@@ -116,8 +120,10 @@ def _deaf() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
-def _write(folder: Path, job: Job, engine: Engine, summaries: dict[int, Answer]) -> None:
-    """Complete a staged folder; the provenance is written last."""
+def complete(folder: Path, job: Job, engine: Engine, summaries: Mapping[int, Answer]) -> None:
+    """Complete a staged folder, in which the tables of each replication lie; the provenance is
+    written last.
+    """
     for table, columns in table_columns(engine).items():
         merge_parts(folder, table_path(folder, table), table, job.replications, columns)
     (folder / "scenario.toml").write_text(job.text, encoding="utf-8")
@@ -145,6 +151,7 @@ def _provenance(job: Job, engine: Engine) -> Origin:
         "replications": list(job.replications),
         "version": job.version,
         "engine_version": engine.ENGINE_VERSION,
+        "build": build(),
         "commit": _commit(),
         "machine": {
             "system": platform.system(),

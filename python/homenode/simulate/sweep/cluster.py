@@ -10,14 +10,13 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
 from homenode.errors import HomenodeError
-from homenode.simulate.sweep.order import Batch, Order, Reply, goes_elsewhere
-from homenode.simulate.sweep.worker import Worker, refusal, reply_to
+from homenode.simulate.sweep.order import AnyOrder, Batch, Order, Reply, RunsOrder
+from homenode.simulate.sweep.worker import Worker, refusal, reply_to, worker_of
 
 _PORT = 10_001
 """Of Ray's clients, where none is told."""
@@ -32,7 +31,7 @@ _STORE_BYTES = 80_000_000
 class Cluster:
     """Workers of a Ray cluster: that at an address, else that of this machine, else a new one."""
 
-    def __init__(self, order: Order, address: str | None, jobs: int | None, left: int) -> None:
+    def __init__(self, order: AnyOrder, address: str | None, jobs: int | None, left: int) -> None:
         self._ray = _ray()
         where = self._join(address)
         cores = int(self._ray.cluster_resources().get("CPU", 0))
@@ -43,8 +42,8 @@ class Cluster:
         cores = min(cores, jobs or cores)
         self.size = min(cores, left)
         self.name = f"{self.size} workers of {where}"
-        order = replace(goes_elsewhere(order), threads=max(1, cores // self.size))
-        self._told = self._ray.put(vars(order))
+        order = order.elsewhere(max(1, cores // self.size))
+        self._told = self._ray.put((type(order).__name__, vars(order)))
         self._work = self._ray.remote(max_retries=0, num_cpus=order.threads)(_work)
         self._build = order.build
         self._out: dict[Any, Batch] = {}
@@ -146,17 +145,21 @@ def _ray() -> ModuleType:
     return ray
 
 
-def _work(engine: str, told: dict[str, Any], batch: Batch) -> Reply:
+def _work(engine: str, told: tuple[str, dict[str, Any]], batch: Batch) -> Reply:
     """A batch, by a worker of the cluster. Engines are compared before anything else is read."""
     refused = refusal(engine)
-    return refused or reply_to(_worker(Order(**told)), batch, threading.Event())
+    if refused:
+        return refused
+    kind, said = told
+    order: AnyOrder = RunsOrder(**said) if kind == RunsOrder.__name__ else Order(**said)
+    return reply_to(_worker(order), batch, threading.Event())
 
 
-def _worker(order: Order) -> Worker:
+def _worker(order: AnyOrder) -> Worker:
     """Of the last order: a process of the cluster works on one sweep for long."""
     if order.id not in _HELD:
         _HELD.clear()
-        _HELD[order.id] = Worker(order)
+        _HELD[order.id] = worker_of(order)
     return _HELD[order.id]
 
 

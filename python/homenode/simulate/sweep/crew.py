@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Protocol, cast
 
-from homenode.simulate.sweep.order import Batch, Order, Reply
-from homenode.simulate.sweep.worker import Worker, refusal, reply_to
+from homenode.simulate.sweep.order import AnyOrder, Batch, Reply
+from homenode.simulate.sweep.worker import refusal, reply_to, worker_of
 
 
 class Crew(Protocol):
@@ -46,9 +46,9 @@ class Alone:
 
     size = 1
 
-    def __init__(self, order: Order) -> None:
-        self._worker = Worker(order)
-        self._stop = threading.Event()
+    def __init__(self, order: AnyOrder, stop: threading.Event | None = None) -> None:
+        self._worker = worker_of(order)
+        self._stop = stop or threading.Event()
         self._batch: Batch | None = None
 
     def send(self, batch: Batch) -> None:
@@ -80,7 +80,7 @@ class Processes:
 
     _LOOK_S = 0.2
 
-    def __init__(self, order: Order, count: int) -> None:
+    def __init__(self, order: AnyOrder, count: int) -> None:
         self.size = count
         self._order = order
         self._crew: dict[Connection, tuple[subprocess.Popen[bytes], Batch | None]] = {}
@@ -153,7 +153,7 @@ def serve(number: int) -> None:
     with contextlib.suppress(EOFError, OSError):
         order = pipe.recv()
         refused = refusal(order.build)
-        worker = None if refused else Worker(order)
+        worker = None if refused else worker_of(order)
         while True:
             batch = pipe.recv()
             pipe.send(refused if worker is None else reply_to(worker, batch, stop))

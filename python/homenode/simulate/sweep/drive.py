@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import math
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from homenode.errors import HomenodeError
 from homenode.model.scenario import Scenario
 from homenode.simulate.kept.points import point_in_words
 from homenode.simulate.kept.store import runs_folder
 from homenode.simulate.runner.job import folder_name, refuse_replications, refuse_seed, whole
-from homenode.simulate.sweep.crew import Crew
+from homenode.simulate.sweep.crew import Alone, Crew
 from homenode.simulate.sweep.crews import crew_of
-from homenode.simulate.sweep.order import Batch, Order, Reply, order_of
+from homenode.simulate.sweep.order import AnyOrder, Batch, Done, Reply, order_of
 from homenode.simulate.sweep.results import SweepResults, publish
 from homenode.simulate.sweep.store import Store
 
 ProgressFn = Callable[[float, float | None], None]
 _BATCH_S = 2.0
 """Work that a batch is to hold: what a batch costs beside it is some milliseconds."""
+_WORTH_S = 2.0
+"""Work for whose sake other processes are started."""
 _MOST_LOST = 3
 """Times that a point may be lost with its worker."""
 _DRAIN_S = 20.0
@@ -34,13 +39,13 @@ _DRAIN_S = 20.0
 class InterruptedSweep(KeyboardInterrupt):
     """Ctrl-C during a sweep: what is committed stays, and the same call goes on from there."""
 
-    def __init__(self, folder: Path, committed: int, points: int) -> None:
-        self.folder, self.committed, self.points = folder, committed, points
+    def __init__(self, folder: Path, committed: int, points: int, what: str = "points") -> None:
+        self.folder, self.committed, self.points, self.what = folder, committed, points, what
         super().__init__()
 
     def __str__(self) -> str:
         """What is kept."""
-        kept = f"{self.committed:,} of {self.points:,} points are kept in {self.folder}"
+        kept = f"{self.committed:,} of {self.points:,} {self.what} are kept in {self.folder}"
         return f"interrupted: {kept}; the same command goes on from there"
 
 
@@ -79,7 +84,7 @@ def run_sweep(
         return SweepResults.at(folder)
     with Store(folder, base.points) as store:
         _check(base)
-        _Drive(base, order, store, progress).work_off(on, jobs)
+        Drive(order, store, progress, partial(_point_in_words, base)).work_off(on, jobs)
         publish(store, base, order)
         store.forget()
     return SweepResults.at(folder)
@@ -96,14 +101,48 @@ def _check(base: Scenario) -> None:
             base.nth(at * step)
 
 
-@dataclass
-class _Drive:
-    """One sweep being worked off."""
+def _point_in_words(base: Scenario, number: int) -> str:
+    """The point of a number, for messages."""
+    point = point_in_words(base.nth(number).point) if base.axes else "the run"
+    return f"point {number} ({point})"
 
-    base: Scenario
-    order: Order
-    store: Store
+
+class Kept(Protocol):
+    """Where results are committed, each number once: a `Store`, or several as one."""
+
+    folder: Path
+    what: str
+    """What the numbers are of, in the plural."""
+
+    @property
+    def count(self) -> int:
+        """How many are committed."""
+        ...
+
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
+    def missing(self) -> Iterator[int]:
+        """Those that are not committed, the first first."""
+        ...
+
+    def commit(self, results: Sequence[Done]) -> None:
+        """Keep results."""
+        ...
+
+
+@dataclass
+class Drive:
+    """One order being worked off: batches to a crew, what comes back to the store."""
+
+    order: AnyOrder
+    store: Kept
     progress: ProgressFn | None
+    words: Callable[[int], str]
+    """What a number is, for messages."""
+    stop: threading.Event | None = None
+    """Once it is set, the same happens as at Ctrl-C."""
     again: deque[Batch] = field(default_factory=deque)
     """Batches that were lost."""
     lost: dict[int, int] = field(default_factory=dict)
@@ -115,23 +154,35 @@ class _Drive:
     """Of all that came in: how many points, and how long workers took."""
 
     def work_off(self, on: str | None, jobs: int | None) -> None:
-        """Until nothing is missing."""
+        """Until nothing is missing. Raises `InterruptedSweep`."""
         left = len(self.store) - self.store.count
         if not left:
             return
-        crew = crew_of(self.order, on, jobs, left)
+        # The first shows whether there is work enough for other processes, which take a second
+        # to start.
+        crew = crew_of(self.order, on, 1 if on is None else jobs, left, self.stop)
         began, before = time.monotonic(), self.store.count
         try:
             numbers = self.store.missing()
             while self._give(crew, numbers):
                 self._take(crew)
                 self._tell(began, before)
+                if self.stop is not None and self.stop.is_set():
+                    raise KeyboardInterrupt
+                if isinstance(crew, Alone) and jobs != 1 and self._left_s() > _WORTH_S:
+                    crew = crew_of(self.order, on, jobs, len(self.store) - self.store.count)
         except KeyboardInterrupt as interruption:
             self._drain(crew)
             store = self.store
-            raise InterruptedSweep(store.folder, store.count, len(store)) from interruption
+            told = (store.folder, store.count, len(store), store.what)
+            raise InterruptedSweep(*told) from interruption
         finally:
             crew.close()
+
+    def _left_s(self) -> float:
+        """Work that is left, by what is done."""
+        left = len(self.store) - self.store.count
+        return left * self.busy_s / self.done if self.done and left > 1 else 0.0
 
     def _give(self, crew: Crew, numbers: Iterator[int]) -> bool:
         """Give out what there is for idle workers; whether anything is at work."""
@@ -167,8 +218,7 @@ class _Drive:
         if reply.error or reply.build != self.order.build:
             raise HomenodeError(
                 f"the worker on {reply.worker} {reply.error or 'has another engine'}",
-                next_step="install the same homenode on all machines of the cluster; what is"
-                " committed stays",
+                next_step=f"{reply.next_step}; what is committed stays",
             )
         self.store.commit(reply.done)
         self.done += len(reply.done)
@@ -183,9 +233,8 @@ class _Drive:
         (number,) = batch
         self.lost[number] = self.lost.get(number, 0) + 1
         if self.lost[number] >= _MOST_LOST:
-            point = point_in_words(self.base.nth(number).point) if self.base.axes else "the run"
             raise HomenodeError(
-                f"{_MOST_LOST} workers died at point {number} ({point})",
+                f"{_MOST_LOST} workers died at {self.words(number)}",
                 there="someone killed them, or their memory was not enough",
                 next_step="try it alone by `homenode run`; what is committed stays",
             )

@@ -4,9 +4,7 @@ worked it out, where, or when.
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import importlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,22 +15,8 @@ from homenode.errors import HomenodeError
 from homenode.model.catalog.names import is_path
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.kept import named_files
-from homenode.simulate.engine import load_engine
+from homenode.simulate.engine import build
 from homenode.version import program_version
-
-_DIGITS = 12
-
-
-@functools.cache
-def build() -> str:
-    """The engine that is loaded: its version, and a digest of the compiled file. Two engines that
-    say the same give the same bytes.
-    """
-    engine = load_engine()
-    file = importlib.import_module("homenode._engine").__file__
-    content = b"" if file is None else Path(file).read_bytes()
-    digest = hashlib.sha256(content).hexdigest()[:_DIGITS]
-    return f"{engine.ENGINE_VERSION}+{digest} of homenode {program_version()}"
 
 
 @dataclass(frozen=True)
@@ -54,12 +38,69 @@ class Order:
     threads: int = 1
     """Of a worker; replications of a point run side by side in so many."""
 
+    def here(self, threads: int) -> Order:
+        """The order for workers of this machine, who see the folder: files need not be sent. Its
+        id is told before.
+        """
+        return replace(self, files={}, threads=threads)
+
+    def elsewhere(self, threads: int) -> Order:
+        """The order for workers who see none of our files. Raises `HomenodeError` for a file that
+        cannot lie at the same place below a folder of theirs.
+        """
+        for name in self.files:
+            path = PurePath(name)
+            if path.is_absolute() or ".." in path.parts:
+                raise HomenodeError(
+                    f"{self.source} names {name}",
+                    there="a worker of a cluster gets the files that lie beside the scenario or"
+                    " below",
+                    next_step="put it there and name it by its relative path",
+                )
+        return replace(self, folder="", threads=threads)
+
     @property
     def id(self) -> str:
         """Digest of all that decides the results."""
         said = [self.text, self.replications, self.seed, self.build]
         held = {name: hashlib.sha256(self.files[name]).hexdigest() for name in sorted(self.files)}
         return hashlib.sha256(json.dumps([said, held]).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class RunsOrder:
+    """Whole runs: of frozen layouts all that their replications come to, tables too. Its numbers
+    are replications, those of one layout after those of another.
+    """
+
+    specs: tuple[str, ...]
+    counts: tuple[int, ...]
+    """Replications of each."""
+    build: str
+    threads: int = 1
+
+    def here(self, _threads: int) -> RunsOrder:
+        """See `Order`: a replication has no use for more than a thread."""
+        return self
+
+    def elsewhere(self, _threads: int) -> RunsOrder:
+        """See `Order`: a frozen layout names no files."""
+        return self
+
+    @property
+    def id(self) -> str:
+        """Digest of all that decides the results."""
+        return hashlib.sha256(
+            json.dumps([self.specs, self.counts, self.build]).encode()
+        ).hexdigest()
+
+    def replication(self, number: int) -> tuple[int, int]:
+        """Which layout a number is of, and which of its replications."""
+        for at, count in enumerate(self.counts):
+            if number < count:
+                return at, number
+            number -= count
+        raise IndexError(number)
 
 
 @dataclass(frozen=True)
@@ -84,10 +125,12 @@ class Reply:
     """Time that it took."""
     error: str = ""
     """Why nothing more can come from this worker."""
+    next_step: str = "install the same homenode on all machines of the cluster"
 
 
+AnyOrder = Order | RunsOrder
 Batch = tuple[int, ...]
-"""Numbers of points."""
+"""Numbers of points, or of replications of whole runs."""
 
 
 def order_of(scenario: Scenario, replications: int | None, seed: int | None) -> Order:
@@ -111,21 +154,6 @@ def _of_axes(scenario: Scenario) -> Iterator[str]:
         for value in values:
             if isinstance(value, str) and is_path(value) and (scenario.folder / value).is_file():
                 yield value
-
-
-def goes_elsewhere(order: Order) -> Order:
-    """The order for workers who see none of our files. Raises `HomenodeError` for a file that
-    cannot lie at the same place below a folder of theirs.
-    """
-    for name in order.files:
-        path = PurePath(name)
-        if path.is_absolute() or ".." in path.parts:
-            raise HomenodeError(
-                f"{order.source} names {name}",
-                there="a worker of a cluster gets the files that lie beside the scenario or below",
-                next_step="put it there and name it by its relative path",
-            )
-    return replace(order, folder="")
 
 
 def key_of(spec_text: str, replications: int, engine: str) -> str:

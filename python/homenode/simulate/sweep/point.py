@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from homenode.errors import HomenodeError
@@ -46,11 +47,26 @@ class _InMemory:
         self._parts.clear()
 
 
-def simulated(
-    base: Scenario, number: int, order: Order, stop: threading.Event
-) -> dict[str, Any] | None:
-    """The record of a point; None if it was stopped. One that has no answer says why."""
-    engine = load_engine()
+@dataclass(frozen=True)
+class Ready:
+    """A point that can be simulated, or what is said of one that cannot."""
+
+    record: dict[str, Any]
+    job: Job | None = None
+
+
+@dataclass(frozen=True)
+class Played:
+    """A point that was simulated."""
+
+    ready: Ready
+    job: Job
+    raw: list[Answer]
+    held: Held
+
+
+def read(base: Scenario, number: int, order: Order) -> Ready:
+    """A point, from its number to the engine's input."""
     try:
         point = base.nth(number) if base.axes else base
         job = freeze(point, order.replications, order.seed, order.version, kept=False)
@@ -58,25 +74,37 @@ def simulated(
         told = {"number": number, "key": key_of(base.text, number, order.build)}
         # Wherever the scenario lies, the bytes are the same.
         why = str(error).replace(f"{base.folder}/", "")
-        return {**told, "run": "", "refused": why, "partitions": {}}
-    record = {
-        "number": number,
-        "key": key_of(job.spec_text, order.replications, order.build),
-        "run": job.id,
-    }
+        return Ready({**told, "run": "", "refused": why, "partitions": {}})
+    key = key_of(job.spec_text, order.replications, order.build)
+    return Ready({"number": number, "key": key, "run": job.id}, job)
+
+
+def played(ready: Ready, threads: int, stop: threading.Event) -> Ready | Played | None:
+    """The point simulated; None if it was stopped. One that has no answer says why."""
+    engine, job = load_engine(), ready.job
+    if job is None:
+        return ready
     held: dict[str, list[tuple[int, Columns]]] = {
         name: [] for name in (*_ALWAYS, *tables_beside(job.spec))
     }
     try:
-        outcome = _outcome(job, lambda index: _InMemory(held, index), order.threads, stop)
+        outcome = _outcome(job, lambda index: _InMemory(held, index), threads, stop)
     except (engine.SpecError, engine.Runaway) as error:
-        return {**record, "refused": str(error), "partitions": {}}
+        return Ready({**ready.record, "refused": str(error), "partitions": {}})
     if outcome.interrupted:
         stop.set()
         return None
     tables = {name: sorted(parts, key=lambda one: one[0]) for name, parts in held.items()}
     raw = [outcome.summaries[index] for index in job.replications]
-    return {**record, "refused": "", "partitions": _partitions(job, raw, Held(tables))}
+    return Played(ready, job, raw, Held(tables))
+
+
+def record_of(one: Ready | Played) -> dict[str, Any]:
+    """What is kept of a point."""
+    if isinstance(one, Ready):
+        return one.record
+    found = _partitions(one.job, one.raw, one.held)
+    return {**one.ready.record, "refused": "", "partitions": found}
 
 
 def _outcome(
@@ -90,14 +118,13 @@ def _outcome(
 def _partitions(job: Job, raw: Sequence[Answer], held: Held) -> dict[str, Any]:
     """Each with its metrics, all that have a value or a reason for none."""
     whole = with_guests(with_gauges(raw, held), held, job.spec)
-    figured = partition_figures(job.spec, whole, held, job.machine)
+    figured = partition_figures(job.spec, whole, held, job.machine, known=True)
     found = {}
     for partition, (name, one) in zip(job.spec["partitions"], figured.items(), strict=True):
-        known = [metric for metric, told in one.told.items() if told["mean"] is not None]
         found[name] = {
             "unsteady": one.steady["reason"],
             "offered": comes_from_outside(partition),
-            "told": {metric: one.told[metric] for metric in known},
-            "values": {metric: one.values[metric] for metric in known},
+            "told": one.told,
+            "values": {metric: one.values[metric] for metric in one.told},
         }
     return found

@@ -31,6 +31,8 @@ _NONE = -1
 class Store:
     """The folder of a sweep while it is worked off; a context that holds its lock."""
 
+    what = "points"
+
     def __init__(self, folder: Path, points: int) -> None:
         self.folder = folder
         self._committed = folder / _FOLDER
