@@ -255,3 +255,57 @@ def test_fewer_machines_of_a_kind_have_as_much_to_do() -> None:
     for count, also in found.also.items():
         rate = str(also["virtual_machine.db.workload.rate"]).removesuffix("/s")
         assert float(rate) * int(str(count)) == pytest.approx(400)
+
+
+def two_large() -> Scenario:
+    """Two partitions that are each too large for a drawer."""
+    told = {"entitlement": 6.0, "virtual": 24, "memory": "64 GiB"}
+    large = [layouts.partition("erp", rate=2000, **told)]
+    large += [layouts.partition("shop", rate=1800, home="drawer1", **told)]
+    return layouts.scenario(*large, layouts.partition("mail", rate=300, home="drawer2"))
+
+
+def test_variants_are_combined_where_each_brings_something() -> None:
+    asked: Any = {"free": ["home", "split"], "confirm": False, "rounds": 0}
+    found = advise(two_large(), **asked)
+    best = found.best[0]
+    split = [one for one in best.changes if one.word == "split"]
+    assert [one.partition for one in split] == ["erp", "shop"]
+    alone = [advise(two_large(), pinned=[name], **asked) for name in ("erp", "shop")]
+    for one in alone:
+        assert _cores(found) < _cores(one)
+    whole: dict[str, object] = {}
+    for one in best.changes:
+        whole |= {one.path: one.after, **one.also}
+    told = two_large().with_(whole)
+    assert work_of(told) == pytest.approx(work_of(two_large()), abs=1e-5)
+    assert entitled(told) <= entitled(two_large())
+    again = advise(two_large(), **asked)
+    assert again.as_json() == found.as_json()
+
+
+def test_in_which_order_variants_are_combined_does_not_matter() -> None:
+    told = big()
+    found = [*Varying(problem_of(told, {"free": ["split", "machine"]}), []).all()]
+    split = next(one for one in found if (one.name, one.after) == ("db", 2))
+    machine = next(one for one in found if one.after == "ibm-power-795")
+    both = [
+        Varying(one.problem, [], one).again(other)
+        for one, other in ((split, machine), (machine, split))
+    ]
+    specs: list[Any] = []
+    for one in both:
+        assert one is not None
+        assert {step.word for step in one.steps} == {"split", "machine"}
+        assert (("db",), ("db1", "db2")) in one.groups
+        assert fsum(one.problem.cost.work) == pytest.approx(fsum(problem_of(told, {}).cost.work))
+        specs.append(one.problem.scenario.layout_spec()["partitions"])
+    assert specs[0] == specs[1]
+
+
+def test_combinations_are_bounded_and_count_as_changes() -> None:
+    found = advise(two_large(), free=["home", "split"], confirm=False, rounds=0)
+    assert any(one.startswith("only 8 of ") for one in found.unfit)
+    assert not found.proven
+    one = advise(two_large(), free=["home", "split"], confirm=False, rounds=0, changes=1)
+    assert all(len(best.changes) == 1 for best in one.best)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +12,8 @@ from homenode.model.numbers import with_interval
 from homenode.planner import advice as words
 from homenode.planner.advice import Advice, Answer, Named, Refusal
 from homenode.planner.answers import Answers
-from homenode.planner.choice import best_rows, needed, refused
+from homenode.planner.choice import EACH, SAME, best_rows, needed, refused
+from homenode.planner.combining import Branch, Combining
 from homenode.planner.confirm import Groups, Runs, cores_of, is_sure, responses_of, saved
 from homenode.planner.conflict import conflict, is_freed
 from homenode.planner.exact import Exact
@@ -34,15 +35,6 @@ _AGAIN = 2
 
 
 @dataclass
-class Branch:
-    """A scenario with its search: the one that was asked for, or a variant of it."""
-
-    problem: Problem
-    search: Search
-    variant: Variant | None = None
-
-
-@dataclass
 class Advising:
     """A problem, its search, and how its layouts are simulated; None for not at all."""
 
@@ -55,18 +47,21 @@ class Advising:
     """What else may be searched, each in a space of its own."""
     unfit: Sequence[str] = ()
     """Variants that cannot be, and why."""
+    branch_of: Callable[[Variant], Branch] | None = None
+    """A variant with its search, where variants may be combined."""
     answers: dict[int, Answers] = field(init=False)
     """By branch, the problem itself first."""
+    _least: float = 0.0
+    """What another change must bring, of the goal's figure."""
 
     def __post_init__(self) -> None:
         self.branches = [Branch(self.problem, self.search), *self.variants]
-        first = self.problem
-        self.answers = {
-            at: Answers(one.problem, one.variant, None if one.variant is None else first)
-            for at, one in enumerate(self.branches)
-        }
+        self.answers = {at: self._answers(one) for at, one in enumerate(self.branches)}
         if self.base is not None:
             self._begin(self.base)
+
+    def _answers(self, one: Branch) -> Answers:
+        return Answers(one.problem, one.variant, self.problem if one.variant else None)
 
     def _begin(self, run: Run) -> None:
         """Takes the run of the layout as it is."""
@@ -83,6 +78,7 @@ class Advising:
         for branch in self.variants:
             if not self.stopped:
                 branch.search.run()
+        self._combine()
         if not any(one.search.seen.kept.any() for one in self._searched()) and not (
             self.stopped or self.late
         ):
@@ -96,6 +92,21 @@ class Advising:
             if not self._learnt(answers[1:]):
                 break
         return self._told(answers[0], answers[1:])
+
+    def _combine(self) -> None:
+        """Searches variants on top of each other, and keeps those that are better than each."""
+        now = float(self.search.seen.goal[0]) if self.search.begun else 0.0
+        self._least = EACH * self.problem.wishes.told.worth * abs(now)
+        if self.branch_of is None or self.stopped:
+            return
+        combining = Combining(self.branches[0], self.variants, self.branch_of, self._least)
+        for branch in combining.all():
+            self.answers[len(self.branches)] = self._answers(branch)
+            self.branches.append(branch)
+            branch.search.run()
+            if branch.search.stopped:
+                break
+        self.unfit = (*self.unfit, *combining.left_out)
 
     @property
     def stopped(self) -> bool:
@@ -117,7 +128,7 @@ class Advising:
         rows = needed(self.problem, rows) if self._goal == "headroom" else rows
         chosen = [(0, row) for row in rows]
         for at, one in enumerate(self.branches):
-            if at and one.search.begun:
+            if at and one.search.begun and one.brings(self._least):
                 found = best_rows(one.search, worth, 1, self.search.seen)
                 found = needed(one.problem, found, of_variant=True)
                 chosen += [(at, row) for row in found]
@@ -237,14 +248,16 @@ class Advising:
         """Whether an answer is told apart from one with fewer changes, in anything that counts."""
         found = [self._run(answer.run) for answer in (other, one)]
         runs = [told for told in found if told is not None]
+        cheaper = (other.money or 0.0) > (one.money or 0.0)
         if len(runs) < len(found):
-            return True
+            quicker = (other.response_ms.mean or 0.0) - (one.response_ms.mean or 0.0)
+            more = (one.saving.mean or 0.0) - (other.saving.mean or 0.0) > self._least
+            return more or cheaper or quicker > SAME * (other.response_ms.mean or 0.0)
         held = self.problem.held
         base = runs[0][0] if self.base is None or not self.variants else self.base
         cores = [cores_of(run, base, held, groups) for run, groups in runs]
         slow = [responses_of(run, held) for run, _ in runs]
         less = [saved(cores[0], cores[1]), saved(slow[0], slow[1])]
-        cheaper = (other.money or 0.0) > (one.money or 0.0)
         roomier = one.headroom > other.headroom and self._goal == "headroom"
         return cheaper or roomier or any(is_sure(saving, 0.0) for saving in less)
 
@@ -329,7 +342,7 @@ class Advising:
             refusals,
             conflict,
             sum(int(np.size(one.search.seen.goal)) for one in self._searched()),
-            all(one.search.proven for one in self.branches),
+            all(one.search.proven for one in self.branches) and self.branch_of is None,
             self.late,
             self.stopped,
             unfit=tuple(self.unfit),

@@ -101,7 +101,8 @@ class Answers:
         costs = self.problem.solved(np.concatenate([row[None, :], without]))
         over = self.problem.broken(without)
         goals = costs.goal(self.problem.goal)
-        found = [] if self.variant is None else [_varied(self.variant, run, base)]
+        steps = () if self.variant is None else self.variant.steps
+        found = [self._varied(one, run, base) for one in steps]
         count = len(found) + len(places)
         for at, place in enumerate(places):
             one = self.problem.space.variables[place]
@@ -121,6 +122,16 @@ class Answers:
             also = one.with_it(after)
             found.append(Change(name, one.word, one.path, one.now, after, reason, also))
         return tuple(found)
+
+    def _varied(self, step: Variant, run: Run | None, base: Run | None) -> Change:
+        """A step to the variant, with the cores before and after of those that it is about."""
+        first = self.problem if self.first is None else self.first
+        told = (one for one in first.scenario.partitions if one.table.name == step.name)
+        names = {one.name for one in told}
+        groups = [one for one in self.groups if step.word == "machine" or names & {*one[0]}]
+        reason = "" if run is None or base is None else of_groups(groups, run, base)
+        what = (step.word, step.path, step.before, step.after)
+        return Change(step.name, *what, reason, step.also)
 
     def _without(self, less: float, sound: bool, lacks: Rule | None) -> str:
         """What would be without a change."""
@@ -155,13 +166,6 @@ class Answers:
         one = self.problem.space.variables[at]
         name = self.problem.scenario.partitions[one.partition].name
         return in_words(name, one, one.value(int(row[at])))
-
-
-def _varied(variant: Variant, run: Run | None, base: Run | None) -> Change:
-    """What makes the variant, with the cores before and after of those that it is about."""
-    reason = "" if run is None or base is None else of_groups(variant.groups, run, base)
-    told = (variant.word, variant.path, variant.before, variant.after)
-    return Change(variant.name, *told, reason, variant.also)
 
 
 def _unless(reasons: Mapping[str, str], told: Estimate) -> Estimate:

@@ -16,11 +16,11 @@ from homenode.planner.search import Search, Seen
 from homenode.planner.solver import Floats
 from homenode.planner.space import Rows
 
-_EACH = 0.25
+EACH = 0.25
 """Part of what advice must save that each of its changes must."""
 _NONE = 0.005
 """Of the goal's figure, what is told as none."""
-_SAME = 0.01
+SAME = 0.01
 """Share of the response of now by which two layouts differ in nothing."""
 _MOST_PAIRS = 12
 """Changes up to which two are taken back at once, as those of a swap are."""
@@ -44,7 +44,7 @@ def best_rows(search: Search, worth: float, count: int, first: Seen | None = Non
     now = float(base.goal[0])
     # Where the layout as it is breaks a rule, whatever keeps all of them is worth telling.
     most = now - worth * abs(now) if base.kept[0] else np.inf
-    each = _EACH * worth * abs(now)
+    each = EACH * worth * abs(now)
     found: dict[bytes, Rows] = {}
     for row in _of_each_count(seen, most):
         trimmed = nearest_values(search, trim(search, row, each), each)
@@ -147,7 +147,7 @@ def _front(search: Search, rows: Sequence[Rows], each: float) -> list[Rows]:
     figures = np.stack(
         [seen.goal[at], seen.cores[at], seen.money[at], seen.response[at], seen.changes[at]], axis=1
     )
-    slack = np.array([each, each, 0.0, _SAME * float(seen.response[0]), 0.0])
+    slack = np.array([each, each, 0.0, SAME * float(seen.response[0]), 0.0])
     order = [int(one) for one in np.lexsort((figures[:, 4], figures[:, 0]))]
     left: list[int] = []
     for one in order:

@@ -10,12 +10,14 @@ from typing import Any
 
 from homenode.model.scenario import Scenario
 from homenode.planner.advice import Advice
-from homenode.planner.advising import Advising, Branch
+from homenode.planner.advising import Advising
+from homenode.planner.combining import MOST as COMBINED
+from homenode.planner.combining import Branch
 from homenode.planner.confirm import Runs
 from homenode.planner.overload import held_in_words
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.search import ROUNDS, Search, Telling
-from homenode.planner.variants import Varying
+from homenode.planner.variants import Variant, Varying
 from homenode.simulate.run import Run
 from homenode.simulate.runner import ProgressFn
 
@@ -116,13 +118,19 @@ def _advising(problem: Problem, asked: Asked, runs: Runs | None, base: Run | Non
     """The problem and its variants, which share time and simulations."""
     varying = Varying(problem, [])
     variants = [*varying.all()]
-    searches = 1 + len(variants)
+    combined = len({one.of_what for one in variants}) > 1
+    searches = 1 + len(variants) + (COMBINED if combined else 0)
     if asked.seconds is not None:
         asked = replace(asked, seconds=asked.seconds / searches)
     less = replace(asked, rounds=min(_ROUNDS, asked.rounds))
-    branches = [Branch(one.problem, _search(one.problem, less, searches), one) for one in variants]
+
+    def branch_of(one: Variant) -> Branch:
+        return Branch(one.problem, _search(one.problem, less, searches), one)
+
+    branches = [branch_of(one) for one in variants]
     search = _search(problem, asked, searches)
-    return Advising(problem, search, runs, base, branches, varying.unfit)
+    more = branch_of if combined else None
+    return Advising(problem, search, runs, base, branches, varying.unfit, more)
 
 
 def _search(problem: Problem, asked: Asked, searches: int) -> Search:

@@ -92,15 +92,12 @@ def why(worth: str, partition: str, run: Run | None, base: Run | None) -> str:
 
 
 def of_groups(groups: Groups, run: Run, base: Run) -> str:
-    """Cores before and after of what is another number of partitions, else of all: `db 5.60 ->
-    5.10 cores`.
-    """
-    parts = [one for one in groups if len(one[0]) != len(one[1])] or groups
+    """Cores before and after of those in some groups: `db 5.60 -> 5.10 cores`."""
     used = [
-        fsum(one.metrics[name]["physc"].mean or 0.0 for pair in parts for name in pair[side])
+        fsum(one.metrics[name]["physc"].mean or 0.0 for pair in groups for name in pair[side])
         for side, one in enumerate((base, run))
     ]
-    whose = listed((name for old, _ in parts for name in old), 3)
+    whose = listed((name for old, _ in groups for name in old), 3)
     return f"{whose} {number(used[0])} -> {number(used[1])} cores"
 
 

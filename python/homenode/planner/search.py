@@ -116,6 +116,11 @@ class Search:
         return self.seen
 
     @property
+    def least(self) -> float:
+        """The best score so far."""
+        return self._best
+
+    @property
     def begun(self) -> bool:
         """Whether it looked at any layout."""
         return bool(self._parts)

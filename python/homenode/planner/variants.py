@@ -54,6 +54,18 @@ class Variant:
     problem: Problem
     groups: Groups
     """Names of partitions as they are, each beside those of this variant that do the same work."""
+    on: Variant | None = None
+    """The variant that it begins with; None for the scenario as it is."""
+
+    @property
+    def steps(self) -> tuple[Variant, ...]:
+        """All that it changes, the first first."""
+        return (self,) if self.on is None else (*self.on.steps, self)
+
+    @property
+    def of_what(self) -> tuple[str, str]:
+        """What it is a variant of: no two of the same are combined."""
+        return ("machine", "") if self.word == "machine" else ("count", self.name)
 
 
 @dataclass
@@ -63,6 +75,22 @@ class Varying:
     base: Problem
     unfit: list[str]
     """Those that cannot be, and why."""
+    on: Variant | None = None
+    """The variant that the problem is of."""
+
+    def again(self, other: Variant) -> Variant | None:
+        """Another variant of the same scenario on top of this one; None where it cannot be."""
+        told = self.base.wishes.told
+        if told.changes is not None and told.changes < 1:
+            return None
+        try:
+            if other.word == "machine":
+                return self._on(str(other.after))
+            of = (one for one in self.base.scenario.partitions if one.table.name == other.name)
+            one = next(of, None)
+            return None if one is None else self._counted(other.word, one, int(str(other.after)))
+        except HomenodeError:
+            return None
 
     def all(self) -> Iterator[Variant]:
         """One after the other. Raises where a word means nothing at all."""
@@ -179,7 +207,9 @@ class Varying:
         wishes = _renamed(base.wishes, groups)
         held = frozenset(base.held)
         problem = problem_of(scenario, {}, wishes, held, _now(base, scenario, groups))
-        return Variant(word, name, path, before, after, also, problem, groups)
+        if self.on is not None:
+            groups = _composed(self.on.groups, groups)
+        return Variant(word, name, path, before, after, also, problem, groups, self.on)
 
 
 def _sized(one: PlacedPartition, share: Fraction) -> dict[str, object]:
@@ -252,6 +282,19 @@ def _groups(before: Scenario, after: Scenario, row: int | None) -> Groups:
         pairs = zip(old, new, strict=True) if at != row else ()
         found += [((a,), (b,)) for a, b in pairs] or [(old, new)]
     return tuple(found)
+
+
+def _composed(first: Groups, second: Groups) -> Groups:
+    """Partitions as they are beside those of the second of two variants, one on the other."""
+    found = [([*old], {*new}, list[str]()) for old, new in first]
+    for between, new in second:
+        ours = [one for one in found if one[1] & {*between}]
+        olds = [name for one in ours for name in one[0]]
+        names = [name for one in ours for name in one[2]]
+        place = found.index(ours[0])
+        found = [one for one in found if one not in ours]
+        found.insert(place, (olds, {name for one in ours for name in one[1]}, [*names, *new]))
+    return tuple((tuple(old), tuple(new)) for old, _, new in found)
 
 
 def _renamed(wishes: Wishes, groups: Groups) -> Wishes:
