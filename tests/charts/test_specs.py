@@ -199,10 +199,29 @@ def test_those_beside_each_other_are_told_apart_by_more_than_colour() -> None:
     assert len(set(points["encoding"]["shape"]["scale"]["range"])) == 3
 
 
-def test_the_dark_ground_is_a_matter_of_the_spec() -> None:
-    dark = charts.on_dark(DRAWN["waterfall"])
-    assert dark["background"] == DARK_GROUND
-    assert dark["layer"] == DRAWN["waterfall"]["layer"]
+@pytest.mark.parametrize("ground", [charts.LIGHT, charts.DARKENED, charts.BOTH])
+def test_the_ground_changes_what_is_written_on_it_and_no_mark(ground: charts.Ground) -> None:
+    drawn = charts.inked(DRAWN["waterfall"], ground)
+    assert drawn["background"] == ground.back
+    assert drawn["layer"] == DRAWN["waterfall"]["layer"]
+    assert drawn["config"]["axis"]["labelColor"] == drawn["config"]["text"]["color"] == ground.ink
+    assert contrast(ground.ink, ground.back or GROUND) >= 2 * LEAST
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_what_is_switched_to_dark_is_no_marks_colour(name: str) -> None:
+    """Else a mark, or a letter on one, would change with the ground."""
+    told = json.dumps(DRAWN[name])
+    assert charts.LIGHT.ink not in told
+    assert charts.LIGHT.grid not in told
+    assert charts.BOTH.style.count(charts.LIGHT.ink) == 1
+    assert charts.DARKENED.ink in charts.BOTH.style
+
+
+def test_in_grey_neighbours_are_told_apart_by_letters() -> None:
+    """As on a printer without colours: every wide piece of a bar says whose it is."""
+    pieces = next(one for one in views(DRAWN["lying"]) if one["mark"]["type"] == "text")
+    assert pieces["encoding"]["text"]["field"] == "shown"
 
 
 @pytest.mark.slow("starts a browser")

@@ -91,9 +91,16 @@ def test_guests_that_are_alike_share_a_row(ask: Ask) -> None:
 
 def test_a_picture_shows_the_same(ask: Ask, tmp_path: Path) -> None:
     ask("show", "frame", "--picture", str(tmp_path / "map.json"))
-    spec = json.loads((tmp_path / "map.json").read_text())
-    titles = [panel["layer"][0]["encoding"]["x"]["title"] for panel in spec["concat"]]
-    assert titles == ["cores", "entitled at home", "memory [GiB]", "cores used"]
+    drawn = json.loads((tmp_path / "map.json").read_text())
+    told = json.loads(ask("show", "frame", "--json"))
+    rows = drawn["datasets"]["homes"]
+    for one in told["partitions"]:
+        own = [row for row in rows if row["partition"] == one["partition"]]
+        assert sum(row["share of its home"] for row in own) == pytest.approx(1.0)
+        assert sum(row["cores"] for row in own) == pytest.approx(one["used"])
+        assert sum(row["memory [bytes]"] for row in own) == pytest.approx(
+            one["memory_bytes"], abs=100
+        )
     ask("show", "mainframe.toml", "--picture", str(tmp_path / "map.svg"))
     assert "IFL" in (tmp_path / "map.svg").read_text()
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -188,4 +189,53 @@ def test_a_pdf_is_printed_by_a_real_browser(runs: list[Run], tmp_path: Path) -> 
     if browser() is None:
         pytest.skip("no Chromium is installed: the PDF was not printed")
     path = write_report("asis", sections(runs[:1]), tmp_path / "asis.html")
-    assert write_pdf(path, tmp_path / "asis.pdf").read_bytes()[:5] == b"%PDF-"
+    printed = write_pdf(path, tmp_path / "asis.pdf").read_bytes()
+    assert printed[:5] == b"%PDF-"
+    if (program := shutil.which("pdftotext")) is None:
+        return
+    words = subprocess.run(
+        [program, tmp_path / "asis.pdf", "-"], capture_output=True, text=True, check=True
+    ).stdout
+    pages = words.rstrip("\f").split("\f")
+    assert all(page.strip() for page in pages), "a page is blank"
+    assert "drawer0" in pages[0], "the map is on the first page"
+
+
+HOW = {
+    "light": {},
+    "dark": {"color_scheme": "dark"},
+    "narrow": {"viewport": {"width": 390, "height": 844}},
+}
+_INK = """() => [...document.querySelectorAll("figure svg text")]
+    .map((one) => getComputedStyle(one).fill)"""
+_GROUND = "() => getComputedStyle(document.body).backgroundColor"
+
+
+@pytest.mark.slow("starts a browser")
+@pytest.mark.parametrize("how", HOW)
+def test_a_report_is_for_everybody(runs: list[Run], tmp_path: Path, how: str) -> None:
+    path = write_report("asis", sections(runs), tmp_path / "asis.html")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    program = browser()
+    if program is None:
+        pytest.skip("no Chromium is installed: the report was not looked at")
+    with sync_api.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        # The page's own policy forbids the checker's script.
+        page = found.new_context(bypass_csp=True, **HOW[how]).new_page()
+        page.goto(path.as_uri())
+        wide = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+        told = axe.Axe().run(page).response["violations"]
+        inks = Counter(page.evaluate(_INK))
+        ground = page.evaluate(_GROUND)
+        page.emulate_media(media="print")
+        on_paper = Counter(page.evaluate(_INK))
+        found.close()
+    assert wide <= 0, "the page is wider than its window"
+    assert [one["id"] for one in told if one["impact"] in ("serious", "critical")] == []
+    light, dark = "rgb(232, 236, 238)", "rgb(27, 35, 40)"
+    assert inks[light if how == "dark" else dark] > 0
+    assert inks[dark if how == "dark" else light] == 0
+    assert (ground == "rgb(27, 27, 27)") == (how == "dark")
+    assert on_paper[light] == 0

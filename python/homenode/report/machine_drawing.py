@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from homenode.model.units import SIZE
-from homenode.report.charts import BOTH, LETTER, LIGHT, LINE, MANY, Ground
+from homenode.report.charts import BOTH, DARK, LETTER, LIGHT, LINE, MANY, PALE, QUIET, Ground
 
 if TYPE_CHECKING:
     from homenode.report.machine_map import ChipMap, MachineMap, NodeMap, PartitionMap, Tenant
@@ -29,6 +28,7 @@ _LETTER = 0.58
 _OVER = 0.05
 """Cores beyond what a node has from which on it is told as full."""
 _OFF = "-"
+_SHADES = (QUIET, PALE, DARK)
 _RAN = ("ran at home", "near it (same node)", "far from it")
 
 
@@ -187,11 +187,13 @@ def _node(box: _Box, tall: float) -> Iterator[str]:
     unit = box.told["unit"]
     full = cores > most + _OVER
     told = f"{cores:.1f} of {most:g} {unit}{': full' if full else ''}"
-    told = told if used or node["used"] is not None else f"{most:g} {unit}"
+    known = bool(used) or node["used"] is not None
+    told = told if known else f"{most:g} {unit}"
     yield _rect(0, 0, wide, tall, "none", LINE, 6)
     yield _text(_PAD, 18, node["place"], ground, 13, bold=True)
     yield _text(wide - _PAD, 18, told, ground, 11.5, anchor="end")
-    yield _bar(wide - 2 * _PAD, most, cores, ground)
+    if known:
+        yield _bar(wide - 2 * _PAD, most, cores, ground)
     places, end = box.chips()
     for chip, x, y in places:
         yield _at(x, y, *_chip(chip, box))
@@ -204,9 +206,7 @@ def _node(box: _Box, tall: float) -> Iterator[str]:
         block = _block(one, across, box)
         yield _at(_PAD + column * (across + 4), end + row * (_BLOCK + 4), *block)
     alone = [
-        f"{one.partition['key']} {SIZE.format(one.memory_bytes)}"
-        for one in box.who
-        if not one.share
+        f"{one.partition['key']} {_size(one.memory_bytes)}" for one in box.who if not one.share
     ]
     if alone:
         text = f"memory: {', '.join(alone)}"
@@ -244,9 +244,17 @@ def _chip(chip: ChipMap, box: _Box) -> Iterator[str]:
 
 def _colour_of_mark(mark: str, box: _Box) -> str:
     keys = [one["key"] for one in box.told["partitions"]]
-    if mark in keys:
-        return _colour(keys.index(mark))
-    return "none" if mark == _OFF else box.ground.grid
+    return (
+        _colour(keys.index(mark))
+        if mark in keys
+        else _nobodys(box.told, box.ground).get(mark, "none")
+    )
+
+
+def _nobodys(told: MachineMap, ground: Ground) -> dict[str, str]:
+    """Colours of marks of cores that are no partition's own."""
+    marks = [mark for mark in told["marks"] if mark != _OFF]
+    return dict(zip(marks, itertools.cycle((ground.grid, *_SHADES)), strict=False))
 
 
 def _colour(index: int) -> str:
@@ -258,8 +266,9 @@ def _block(one: Lodger, wide: float, box: _Box) -> Iterator[str]:
     ground, index = box.ground, box.told["partitions"].index(one.partition)
     room = wide - 40
     unit = box.told["unit"]
-    much = [] if one.cores is None else [f"{one.cores:.1f} {unit}"]
-    much += [SIZE.format(one.memory_bytes)] if one.memory_bytes else []
+    entitled = one.partition["entitlement"] * one.share
+    much = [f"{entitled:.3g} entitled" if one.cores is None else f"{one.cores:.1f} {unit}"]
+    much += [_size(one.memory_bytes)] if one.memory_bytes else []
     yield _rect(0, 0, wide, _BLOCK, "none", LINE, 4)
     yield _rect(0, 0, 26, _BLOCK, _colour(index), LINE, 4)
     yield (
@@ -287,11 +296,22 @@ def _legend(told: MachineMap, y: float, ground: Ground) -> str:
     """What marks mean that say it nowhere else."""
     ran = any(one["dispatches"] for one in told["partitions"])
     marks = list(zip((ground.ink, LINE, "none"), _RAN, strict=True)) if ran else []
+    nobodys = _nobodys(told, ground)
+    cores = [(nobodys.get(mark, "none"), f"core {says}") for mark, says in told["marks"].items()]
     drawn, x = [], 0.0
-    for colour, words in [*marks, (ground.grid, "core shared or free")]:
+    for colour, words in [*marks, *cores]:
         drawn += [_rect(x, y - 8, 14, 8, colour, LINE), _text(x + 19, y, words, ground, 11)]
         x += 40 + len(words) * 11 * _LETTER
     return "".join(drawn)
+
+
+def _size(size: int) -> str:
+    """Memory with as many digits as are read."""
+    value, units = float(size), iter(("B", "KiB", "MiB", "GiB", "TiB"))
+    unit = next(units)
+    while value >= 1024 and unit != "TiB":
+        value, unit = value / 1024, next(units)
+    return f"{float(f'{value:.3g}'):g} {unit}"
 
 
 def _at(x: float, y: float, *parts: str) -> str:
