@@ -71,7 +71,7 @@ def test_two_kept_runs_are_held_against_each_other(opened: Desk) -> None:
     opened.settled()
     kept = []
     for virtual in ("2", "1"):
-        opened.page.get_by_role("button", name="one", exact=False).last.click()
+        page.locator("#partitions").get_by_role("button").click()
         field = page.get_by_label("virtual processors", exact=False)
         if field.input_value() != virtual:
             field.fill(virtual)
