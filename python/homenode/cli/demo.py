@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -59,4 +61,5 @@ def demo(
     show_explanation(explanation)
     show_text(f"Pictures: {', '.join(str(picture) for picture in pictures)}")
     tell(f"more: homenode explain {explanation.breakdown.run}")
-    tell("move LPAR4 to another book yourself: homenode serve, and open the first example")
+    program = "homenode" if shutil.which("homenode") else sys.argv[0]  # as make calls it
+    tell(f"move LPAR4 to another book yourself: {program} serve, and open the first example")

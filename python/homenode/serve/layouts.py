@@ -58,7 +58,7 @@ def changed(path: str, edits: Edits) -> Playable:
     """The scenario of a file, of a sweep its first point, with values replaced by path."""
     confine(dict(edits))
     scenario = _read(path, Path(path).stat().st_mtime_ns)
-    return scenario.with_(dict(edits), why="set on the page") if edits else scenario
+    return scenario.with_values(edits, "set on the page") if edits else scenario
 
 
 def confine(value: object) -> None:

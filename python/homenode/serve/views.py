@@ -11,7 +11,7 @@ from homenode.report.handed.section import grid_of
 from homenode.report.pictures import page_drawing
 from homenode.report.studies import error_lines, miss_lines, study_table
 from homenode.report.study_pictures import rows_picture
-from homenode.serve.examples import EXAMPLES, example_path
+from homenode.serve.examples import EXAMPLES
 from homenode.serve.layouts import grid_data
 from homenode.serve.workspace import MOST_BYTES, MOST_FILES
 from homenode.simulate.kept.kept_run import KeptRun
@@ -29,8 +29,8 @@ def start_data(out: str, scenarios: dict[str, str]) -> dict[str, Any]:
     return {
         "version": program_version(),
         "examples": [
-            {"name": name, "title": _title(str(example_path(name))), "platform": platform}
-            for name, (_, _, platform) in EXAMPLES.items()
+            {"name": name, "title": title, "platform": platform}
+            for name, (_, _, platform, title) in EXAMPLES.items()
         ],
         "runs": [
             {

@@ -259,6 +259,14 @@ class Scenario:
         }
         return self._changed(wanted, why, self.point)
 
+    def with_values(self, changes: Mapping[str, object], why: str) -> Self:
+        """As `with_` of values that JSON has, and sooner: tables that no change leads into are not
+        read once more.
+        """
+        with contextlib.suppress(HomenodeError, ValueError, TypeError, LookupError):
+            return self._repeated(changes, why, self.point)
+        return self._changed(changes, why, self.point)  # what is wrong is told by its own text
+
     def _changed(
         self, changes: Mapping[str, object], why: str, point: Mapping[str, object]
     ) -> Self:
