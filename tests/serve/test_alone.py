@@ -97,7 +97,7 @@ def test_after_a_kill_all_that_was_kept_is_there_and_nothing_half_written(tmp_pa
         again = client.get("/api/start").json()["runs"]
         assert len(kept) == 1
         assert again == kept
-        assert client.get(f"/api/runs/{again[0]['id']}").json()["tables"]
+        assert client.get(f"/api/runs/{again[0]['id']}").json()["sections"]
 
 
 def test_ctrl_c_ends_it_and_its_work(tmp_path: Path) -> None:

@@ -61,8 +61,11 @@ def test_a_run_is_kept_listed_shown_and_handed_over(visitor: Any, small: bytes, 
     assert KeptRun.load(run, out).id == run
     assert run in [one["id"] for one in visitor.get("/api/start").json()["runs"]]
     shown = visitor.get(f"/api/runs/{run}").json()
-    assert shown["tables"]
-    assert all(one["svg"].startswith("<svg") for one in shown["pictures"])
+    assert [one["title"] for one in shown["sections"]][:3] == ["Question", "Layout", "Answer"]
+    assert any(one["tables"] for one in shown["sections"])
+    pictures = [each for one in shown["sections"] for each in one["pictures"]]
+    assert pictures
+    assert all(one["svg"].startswith("<svg") and one["says"] for one in pictures)
     kept = {"base": f"run:{run}", "edits": {}}
     assert shown["layout"] == kept
     solved = [visitor.ask("/api/layout", one).json()["solved"] for one in (layout, kept)]

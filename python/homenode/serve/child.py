@@ -132,26 +132,28 @@ def _report(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
 
 def _shown(asked: dict[str, Any], _: Tell) -> dict[str, Any]:
-    """A kept run: tables, pictures, what it is to be trusted for."""
+    """A kept run, as its report has it."""
     run = Run.load(asked["run"], asked["out"])
-    tables: list[Any] = []
-    pictures: list[Any] = []
-    trust: list[str] = []
-    for section in sections([run]):
-        pictures += [
-            {
-                "title": section.title,
-                "svg": page_drawing(one.chart),
-                "says": one.says,
-                "table": None,
-            }
-            for one in section.pictures
-        ]
-        tables += [grid_data(one) for one in section.tables if one.rows]
-        trust += section.lines
+    told = [
+        {
+            "title": one.title,
+            "lines": [*one.lines],
+            "pictures": [
+                {
+                    "title": "",  # it has one of its own
+                    "svg": page_drawing(each.chart),
+                    "says": each.says,
+                    "table": None,
+                }
+                for each in one.pictures
+            ],
+            "tables": [grid_data(each) for each in one.tables if each.rows],
+        }
+        for one in sections([run])
+    ]
     return {
         "id": run.id, "scenario": run.name, "layout": {"base": f"run:{run.id}", "edits": {}},
-        "tables": tables, "pictures": pictures, "trust": trust,
+        "sections": told,
     }  # fmt: skip
 
 

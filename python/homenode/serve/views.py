@@ -87,6 +87,6 @@ def study_data(name: str) -> dict[str, Any]:
     lines = [*error_lines(result), *miss_lines(result)]
     chart = rows_picture(result)
     says = chart.to_dict()["description"]
-    picture = {"title": "Published and simulated", "svg": page_drawing(chart), "says": says}
+    picture = {"title": "", "svg": page_drawing(chart), "says": says}
     drawn = [{**picture, "table": None}]
     return {"title": result.study.title, "lines": lines, "pictures": drawn, "tables": [table]}

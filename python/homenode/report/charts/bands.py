@@ -44,11 +44,12 @@ def bands(rows: Sequence[Placed], title: str) -> alt.LayerChart:
     )
     band = alt.Chart(alt.InlineData(values=[{"from": -1.0, "to": 1.0}]))
     colours = alt.Scale(domain=kinds, range=[*_COLOURS.values()])
+    forms, above = alt.Scale(domain=kinds, range=[*_SHAPES]), alt.Legend(orient="top")
     edges = {"x": alt.datum(-MOST), "x2": alt.datum(MOST)}
     points = base.mark_point(filled=True, size=55, opacity=1.0).encode(
         x=across,
-        color=alt.Color("kind:N", title=None, scale=colours),
-        shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[*_SHAPES])),
+        color=alt.Color("kind:N", title=None, scale=colours, legend=above),
+        shape=alt.Shape("kind:N", title=None, scale=forms, legend=above),
     )
     figures = base.mark_text(align="left", fontSize=9, x=_WIDTH + 8).encode(text="shown:N")
     layers = [

@@ -44,6 +44,10 @@ BOTH = Ground(
     f' [stroke="{LIGHT.grid}"] {{ stroke: {DARKENED.grid} }} }}',
 )
 """The ground of a page that is light or dark as its reader has it; on paper it is light."""
+_FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
+"""Of one width each, so that what was measured where it was drawn fits where it is looked at."""
+_ROOM = {"left": 14, "right": 26, "top": 6, "bottom": 6}
+"""Around a picture, for fonts that are wider all the same [px]."""
 LINE = "#767676"
 """Of lines and of the outline that every bar, area and piece has: the light ones need it on white,
 the dark ones on black.
@@ -85,7 +89,8 @@ def inked(spec: dict[str, Any], ground: Ground) -> dict[str, Any]:
         "legend": of_text, "header": of_text, "title": {"color": ink}, "text": {"color": ink},
         "view": {**before.get("view", {}), "stroke": ground.grid},
     }  # fmt: skip
-    return {**spec, "background": ground.back, "config": {**before, **config}}
+    whole = {"font": _FONT, **before, **config}
+    return {**spec, "background": ground.back, "padding": _ROOM, "config": whole}
 
 
 def said(parts: Iterable[alt.TopLevelMixin]) -> str:

@@ -62,8 +62,9 @@ function sides(runs, left, right) {
     ([side, value]) => {
       const list = h("select", { id: `side-${side}` }, ...ways.map((way) =>
         h("option", { value: way, selected: way === value }, nameOf(way))));
+      // The other side as it is then: it may have been chosen since this was drawn.
       list.addEventListener("change", () => state.look("compare",
-        { left, right, [side]: list.value }));
+        { left, right, ...state.now().with, [side]: list.value }));
       return h("label", { for: `side-${side}` }, side, " ", list);
     });
 }

@@ -38,8 +38,8 @@
 /** @typedef {{left: Solved, right: Solved, rows: {partition: string, cause: string,
  *   label: string, left: number, right: number, difference: number}[], picture: string,
  *   says: string}} Difference */
-/** @typedef {{id: string, scenario: string, layout: Layout, tables: Grid[],
- *   pictures: Picture[], trust: string[]}} RunTold */
+/** @typedef {{title: string, lines: string[], pictures: Picture[], tables: Grid[]}} Section */
+/** @typedef {{id: string, scenario: string, layout: Layout, sections: Section[]}} RunTold */
 /** @typedef {{path: string, from: Value | null, to: Value, why: string}} Change */
 /** @typedef {{mean: number}} Mean */
 /** @typedef {{cores: Mean, saving_cores: Mean, changes: Change[], run: string | null}} Proposal */

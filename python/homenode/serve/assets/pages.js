@@ -4,7 +4,7 @@ import { Refusal, get } from "./api.js";
 import { at, button, h } from "./dom.js";
 import { notice } from "./notice.js";
 import * as state from "./state.js";
-import { all, grid } from "./told.js";
+import { all, grid, picture } from "./told.js";
 
 /** @typedef {import("./contract.js").RunTold} RunTold */
 /** @typedef {import("./contract.js").Study} Study */
@@ -37,9 +37,8 @@ export function showRun() {
       button("Open its layout", () => state.open(told.layout)), " ",
       button("Compare it", () => state.look("compare", {
         left: `run:${told.id}`, right: state.now().base ? "now" : `run:${told.id}` }))),
-    ...all(told),
-    told.trust.length ? h("h3", {}, "How far it can be trusted") : h("span"),
-    h("ul", {}, ...told.trust.map((one) => h("li", {}, one))),
+    ...told.sections.flatMap((one) => [h("h3", {}, one.title),
+      ...one.lines.map((line) => h("p", { class: "says" }, line)), ...all(one)]),
   ]);
 }
 
@@ -50,7 +49,8 @@ export function showStudies() {
     show("studied", `/api/studies/${encodeURIComponent(study)}`,
       (/** @type {StudyTold} */ told) => [
         button("All studies", () => state.look("studies")), h("h2", {}, told.title),
-        ...told.lines.map((line) => h("p", {}, line)), ...all(told)]);
+        ...told.lines.map((line) => h("p", {}, line)),
+        ...told.pictures.map(picture), ...told.tables.map(grid)]);
   else
     show("studied", "/api/studies", (/** @type {Study[]} */ told) => [
       h("h2", {}, "Studies"),

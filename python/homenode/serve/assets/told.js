@@ -10,6 +10,8 @@ import { number } from "./words.js";
 /** A number as it is told: with a sign, a range, an interval, a unit of percent; or none. */
 const FIGURE = /^[−+±-]?[0-9][0-9.,]*( ± [0-9.,]+)?( %)?$|^–$/;
 
+const LONG = 12;
+
 /** A table; numbers stand to the right.
  * @param {Rows} told */
 export function grid({ title, heads, rows }) {
@@ -32,12 +34,20 @@ export function grid({ title, heads, rows }) {
 export function picture({ title, svg, says, table }) {
   const source = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   return h("figure", {},
-    h("figcaption", {}, title),
+    title ? h("figcaption", {}, title) : null,
     h("img", { src: source, alt: says || title }),
     table ? h("details", {}, h("summary", {}, `As a table: ${title}`), grid(table)) : null);
 }
 
+/** A long table is folded.
+ * @param {Rows} told */
+function folded(told) {
+  if (told.rows.length <= LONG) return grid(told);
+  const name = told.title || `${told.rows.length} rows`;
+  return h("details", {}, h("summary", {}, name), grid({ ...told, title: name }));
+}
+
 /** @param {{pictures: Picture[], tables: Rows[]}} told */
 export function all({ pictures, tables }) {
-  return [...pictures.map(picture), ...tables.map(grid)];
+  return [...pictures.map(picture), ...tables.map(folded)];
 }
