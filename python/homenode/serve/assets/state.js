@@ -17,6 +17,8 @@ const WITH = ["left", "right", "id", "study"];
 
 /** @type {State} */
 let state = { view: "start", base: null, edits: {}, with: {} };
+/** Steps that can be taken back; older ones are still behind the browser's own "back". */
+const MOST_UNDONE = 200;
 /** @type {Record<string, Value>[]} */
 let past = [];
 /** @type {Record<string, Value>[]} */
@@ -103,6 +105,7 @@ export function edit(changes) {
 export function set(edits) {
   if (same(edits, state.edits)) return;
   past.push(state.edits);
+  if (past.length > MOST_UNDONE) past.shift();
   future = [];
   show({ ...state, edits }, true);
 }
@@ -153,7 +156,7 @@ function follow() {
   else if (!same(next.edits, state.edits)) {
     if (same(next.edits, past.at(-1))) future = [...future, state.edits], past.pop();
     else if (same(next.edits, future.at(-1))) past.push(state.edits), future.pop();
-    else past.push(state.edits), (future = []);
+    else past.push(state.edits), past.splice(0, past.length - MOST_UNDONE), (future = []);
   }
   show(next, false);
 }
