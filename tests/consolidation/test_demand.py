@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -117,6 +118,36 @@ def test_zones_move_what_they_mean() -> None:
     ):
         with pytest.raises(kind, match=text):
             demands(facts, zones, [])
+
+
+def test_zones_that_recordings_tell_are_used_and_not_mixed_with_unknown_ones() -> None:
+    facts = machines(1, 2)
+    plain = {one.name: one for one in demands(facts, {}, [])}
+    first, second = facts.series
+    facts.series[:] = [replace(first, ahead_s=7200.0), replace(second, ahead_s=0.0)]
+    notices: list[Notice] = []
+    told = {one.name: one for one in demands(facts, {}, notices)}
+    assert (plain["vm0"].ends - told["vm0"].ends == 7200).all()
+    assert (plain["vm1"].ends == told["vm1"].ends).all()
+    assert not notices
+    again = {one.name: one for one in demands(facts, {"vm0": "Asia/Tokyo"}, notices)}
+    assert (again["vm0"].ends == told["vm0"].ends).all()
+    assert "vm0: its recordings tell their time zone" in notices[0].text
+    facts.series[1] = second
+    with pytest.raises(
+        ListingError, match="vm1 do not tell their time zone, those of vm0 do"
+    ) as it:
+        demands(facts, {}, [])
+    assert "--zone 'vm1=" in str(it.value)
+    moved = {one.name: one for one in demands(facts, {"vm1": "UTC"}, [])}
+    assert (moved["vm1"].ends == plain["vm1"].ends).all()
+
+
+def test_recordings_of_one_partition_with_a_zone_and_without_are_refused() -> None:
+    later = BEGIN + dt.timedelta(seconds=900)
+    zoned = replace(in_file("a", [1.0, 2.0]), ahead_s=0.0)
+    with pytest.raises(ListingError, match="a: b tells no time zone, a does"):
+        told(zoned, in_file("b", [4.0, 5.0], begin=later))
 
 
 def test_what_the_server_tells_goes_with_it() -> None:

@@ -13,10 +13,13 @@ import pytest
 if find_spec("ray") is None:
     pytest.skip("Ray is not installed: `make setup` brings it", allow_module_level=True)
 
+from homenode.simulate.runner import run_scenario
 from homenode.simulate.sweep import drive
 from homenode.simulate.sweep.drive import run_sweep
+from homenode.simulate.sweep.whole import keep_runs
 
 from .test_sweep import tables
+from .test_whole import content, layouts
 
 _STORE_BYTES = 80_000_000
 
@@ -59,3 +62,5 @@ def test_a_cluster_writes_the_same_bytes_though_a_node_dies(
     assert shares[0] < 0.9
     whole = run_sweep(long, jobs=2, out=tmp_path / "here")
     assert (done.id, tables(done)) == (whole.id, tables(whole))
+    (run,) = keep_runs(layouts(long)[:1], on="ray", out=tmp_path / "runs")
+    assert content(run) == content(run_scenario(layouts(long)[0], out=tmp_path / "alone"))

@@ -23,7 +23,7 @@ from homenode.simulate.sweep.drive import InterruptedSweep, run_sweep
 from homenode.simulate.sweep.order import Batch, Reply, order_of
 from homenode.simulate.sweep.results import REPLICATIONS, RESULTS, SweepResults
 from homenode.simulate.sweep.store import Store
-from homenode.simulate.sweep.worker import Worker, reply_to
+from homenode.simulate.sweep.worker import PointsWorker, reply_to
 
 from .conftest import written
 
@@ -32,7 +32,10 @@ def tables(done: SweepResults) -> tuple[bytes, bytes]:
     return done.results.read_bytes(), (done.folder / REPLICATIONS).read_bytes()
 
 
-def test_one_process_and_many_write_the_same_bytes(small: Path, tmp_path: Path) -> None:
+def test_one_process_and_many_write_the_same_bytes(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drive, "_WORTH_S", 0.0)  # processes for however little
     alone = run_sweep(small, jobs=1, out=tmp_path / "alone")
     many = run_sweep(small, jobs=3, out=tmp_path / "many")
     assert tables(alone) == tables(many)
@@ -76,15 +79,15 @@ def test_a_sweep_goes_on_where_it_was_stopped(
     whole = run_sweep(small, jobs=1, out=tmp_path / "whole")
     monkeypatch.setattr(drive, "_BATCH_S", 0.0)  # a point a batch
     worked: list[int] = []
-    work = Worker.work
+    work = PointsWorker.work
 
-    def stopping(self: Worker, numbers: Batch, stop: Any) -> Any:
+    def stopping(self: PointsWorker, numbers: Batch, stop: Any) -> Any:
         if len(worked) == 5:
             raise KeyboardInterrupt
         worked.extend(numbers)
         return work(self, numbers, stop)
 
-    monkeypatch.setattr(Worker, "work", stopping)
+    monkeypatch.setattr(PointsWorker, "work", stopping)
     with pytest.raises(InterruptedSweep, match=r"5 of 12 points are kept .* goes on from there"):
         run_sweep(small, jobs=1, out=tmp_path / "cut")
     (folder,) = (tmp_path / "cut").iterdir()
@@ -167,6 +170,8 @@ def test_a_script_that_is_no_program_may_call_it(small: Path, tmp_path: Path) ->
     script = tmp_path / "script.py"
     script.write_text(
         "import homenode\n"
+        "from homenode.simulate.sweep import drive\n"
+        "drive._WORTH_S = 0.0\n"
         f"done = homenode.run_sweep({str(small)!r}, jobs=2, out={str(tmp_path / 'out')!r})\n"
         "print(done.points)\n"
     )
@@ -190,7 +195,7 @@ class Deadly:
     size = 1
 
     def __init__(self, order: Any, point: int) -> None:
-        self.worker, self.point = Worker(order), point
+        self.worker, self.point = PointsWorker(order), point
         self.batch: Batch = ()
 
     def send(self, batch: Batch) -> None:
@@ -211,7 +216,7 @@ def test_a_second_result_must_be_the_same(small: Path, tmp_path: Path) -> None:
     import threading
 
     order = order_of(Scenario.load(small), None, None)
-    first, second = Worker(order).work([3, 4], threading.Event())
+    first, second = PointsWorker(order).work([3, 4], threading.Event())
     with Store(tmp_path / "store", 12) as store:
         store.commit([first])
         store.commit([first, second])
@@ -227,7 +232,7 @@ def test_a_damaged_batch_is_done_anew_and_a_torn_one_is_swept(small: Path, tmp_p
     import threading
 
     order = order_of(Scenario.load(small), None, None)
-    done = Worker(order).work([0, 1], threading.Event())
+    done = PointsWorker(order).work([0, 1], threading.Event())
     with Store(tmp_path / "store", 12) as store:
         store.commit(done[:1])
         store.commit(done[1:])

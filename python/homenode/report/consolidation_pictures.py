@@ -1,7 +1,10 @@
-"""A consolidation as a picture: each machine at its peak, and headroom over the days to come."""
+"""A consolidation as a picture: each machine at its peak, and headroom over the days recorded and
+to come.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,13 +17,17 @@ if TYPE_CHECKING:
 
     from homenode.planner.consolidation.answer import Consolidation
 
+_RECORDED = "recorded"
 _USED, _LEFT, _SHORT = "used at the peak", "left", "short"
 _COLOURS = {_USED: charts.QUIET, _LEFT: charts.GAIN, _SHORT: charts.LOSS}
 _POINTS = 25
+_DAYS = "days from the last recorded one [d]"
 
 
 def consolidation_picture(of: Consolidation) -> alt.VConcatChart:
-    """What is left of each machine; where growth is told, of all together day by day."""
+    """What is left of each machine, and of all together day by day: recorded, and ahead where
+    growth is told.
+    """
     import altair as alt
 
     title = f"{len(of.partitions)} partitions: {of.verdict}"
@@ -30,8 +37,8 @@ def consolidation_picture(of: Consolidation) -> alt.VConcatChart:
     points = headroom(of)
     if points:
         kinds = dict.fromkeys(str(point["kind"]) for point in points)
-        titles = ("Headroom of all machines", "days from now [d]", f"headroom [{of.unit}]")
-        colours = dict(zip(kinds, charts.LINES, strict=False))
+        titles = ("Headroom of all machines", _DAYS, f"headroom [{of.unit}]")
+        colours = dict(zip(kinds, (charts.QUIET, *charts.LINES), strict=False))
         parts.append(charts.curves(points, ("days", "left"), titles, colours))
     chart: alt.VConcatChart = (
         alt.vconcat(*parts)
@@ -42,10 +49,16 @@ def consolidation_picture(of: Consolidation) -> alt.VConcatChart:
 
 
 def headroom(of: Consolidation) -> list[dict[str, object]]:
-    """By trend and by the ends of its band: what is left, over as many days as are told ahead;
-    nothing where growth is not told.
+    """What is left at the peak of each recorded day, and ahead by trend and by the ends of its
+    band. Nothing of a single day where growth is not told.
     """
-    found: list[dict[str, object]] = []
+    recorded = [(dt.date.fromisoformat(day), used) for day, used in of.peaks.by_day]
+    last = recorded[-1][0]
+    found: list[dict[str, object]] = [
+        {"days": float((day - last).days), "left": of.usable - used, "kind": _RECORDED}
+        for day, used in recorded
+        if len(recorded) > 1
+    ]
     for trend in of.growth.trends:
         rates = {trend.kind: trend.rate}
         if trend.low != trend.high:

@@ -144,6 +144,10 @@ class Consolidation:
             "binds": [vars(one) for one in self.peaks.hours],
             "by_hour": list(self.peaks.by_hour),
             "by_weekday": list(self.peaks.by_weekday),
+            "by_day": [
+                {"day": day, "cores": used, "left": self.usable - used}
+                for day, used in self.peaks.by_day
+            ],
             "growth": {"why": self.growth.why, "trends": [vars(one) for one in self.growth.trends]},
             "machines": [_machine_json(one) for one in self.machines],
             "partitions": [vars(one) for one in self.partitions],

@@ -43,6 +43,10 @@ class Demand:
     threads, as their tools count.
     """
     files: tuple[str, ...]
+    ahead_s: float | None = None
+    """How far the recorder's clock was ahead of UTC [s], from which its times are reckoned then;
+    None where no recording tells it.
+    """
 
     @property
     def sample_s(self) -> float:
@@ -100,6 +104,15 @@ def _demand(facts: Facts, key: tuple[str | None, str], several: Sequence[Series]
     if of is None and server is None and len(facts.systems) == 1:
         of = next(iter(facts.systems.values()))
     files = np.concatenate([np.full(len(one.table), at) for at, one in enumerate(several)])
+    ahead = {one.ahead_s is None for one in several}
+    if len(ahead) > 1:
+        zoned, plain = (
+            [one.file for one in several if (one.ahead_s is None) == no] for no in (0, 1)
+        )
+        raise ListingError(
+            f"{name}: {listed(plain, 3)} tells no time zone, {listed(zoned, 3)} does",
+            next_step="give recordings of one clock, or name two partitions apart",
+        )
     parts = [_columns(one) for one in several]
     starts, ends, cores = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     sound = (ends > starts) & (ends - starts < _LONGEST_S) & (cores >= 0) & (cores < _MOST_CORES)
@@ -111,18 +124,22 @@ def _demand(facts: Facts, key: tuple[str | None, str], several: Sequence[Series]
     # A clock that drifts lets samples touch: what was told of a moment first is kept.
     starts = np.maximum(starts, np.concatenate(([-np.inf], ends[:-1])))
     used = [several[at].file for at in np.unique(told[kept])]
-    return Demand(name, partition, of, starts, ends, cores, tuple(used))
+    known = None if ahead == {True} else 0.0
+    return Demand(name, partition, of, starts, ends, cores, tuple(used), known)
 
 
 def _columns(series: Series) -> tuple[Numbers, Numbers, Numbers]:
-    """Starts, ends [s since 1970] and cores; what is not known is NaN."""
+    """Starts, ends [s since 1970, in UTC where the zone is told] and cores; what is not known is
+    NaN.
+    """
     table = series.table.select(
         pl.col("time").cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64),
         pl.col("seconds", "cores").cast(pl.Float64),
     )
     columns = (table[name].fill_null(np.nan).to_numpy() for name in ("time", "seconds", "cores"))
     ends, seconds, cores = columns
-    return ends / 1e6 - seconds, ends / 1e6, cores
+    ends = ends / 1e6 - (series.ahead_s or 0.0)
+    return ends - seconds, ends, cores
 
 
 def _once(
@@ -178,12 +195,23 @@ def _zoned(
             raise NotFoundError(
                 f"--zone: no partition or file is {pattern}{nearest(pattern, names)}"
             )
-    moved, plain = [], []
+    moved, plain, told = [], [], [one.name for one in found if one.ahead_s is not None]
     for one in found:
         zone = next((name for pattern, name in zones.items() if one.is_meant_by(pattern)), None)
-        if zone is None:
+        if zone is not None and one.ahead_s is not None:
+            text = f"{one.name}: its recordings tell their time zone, --zone does not move them"
+            notices.append(Notice(text))
+            zone = None
+        elif zone is None and one.ahead_s is None:
             plain.append(one.name)
         moved.append(one if zone is None else _in_utc(one, zone, notices))
+    if plain and told:
+        raise ListingError(
+            f"recordings of {listed(plain, 4)} do not tell their time zone, those of"
+            f" {listed(told, 4)} do",
+            there="hours of different zones must not be added up",
+            next_step=f"say it: --zone '{plain[0]}=Europe/Berlin', or --zone '*=UTC' if it is that",
+        )
     if plain and zones and len(plain) < len(found):
         text = f"{listed(plain, 4)}: no time zone is said, so their times are taken for UTC"
         notices.append(Notice(f"{text}; --zone NAME=ZONE says otherwise"))

@@ -84,8 +84,12 @@ def weekday(number: int) -> str:
 
 def day_text(number: int) -> str:
     """A day as people write it, such as Wednesday 2026-09-30."""
-    date = dt.date(1970, 1, 1) + dt.timedelta(days=int(number))
-    return f"{_WEEK[date.weekday()]} {date.isoformat()}"
+    return f"{weekday((number + 3) % 7)} {date_text(number)}"
+
+
+def date_text(number: int) -> str:
+    """A day as programs write it, such as 2026-09-30."""
+    return (dt.date(1970, 1, 1) + dt.timedelta(days=int(number))).isoformat()
 
 
 def on_one_grid(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homenode.planner.consolidation.demand import Numbers
-from homenode.planner.consolidation.grid import Flags, Grid, day_text
+from homenode.planner.consolidation.grid import Flags, Grid, date_text, day_text
 
 
 def peak(values: Numbers, percentile: float) -> float:
@@ -56,7 +56,8 @@ class Peaks:
     """Percentile by hour of the day [0..23]; None where no step counts."""
     by_weekday: tuple[float | None, ...]
     """Percentile by day of the week, Monday first."""
-
+    by_day: tuple[tuple[str, float], ...]
+    """Date and percentile of each day that was recorded."""
     beyond: tuple[str, ...]
     """Days of the steps that use more than the percentile, the most steps first."""
     beyond_share: float
@@ -77,6 +78,7 @@ def peaks_of(grid: Grid, filled: Numbers, wanted: Flags, percentile: float, most
         sum_of=sum(peak(row, percentile) for row in inside),
         largest=float(sums.max()),
         hours=_busiest(grid, wanted, sums, most),
+        by_day=_by_day(grid.dates()[wanted], sums, percentile),
         beyond=days_beyond,
         beyond_share=share,
         by_hour=tuple(_peak_where(sums, hours == hour, percentile) for hour in range(24)),
@@ -86,6 +88,14 @@ def peaks_of(grid: Grid, filled: Numbers, wanted: Flags, percentile: float, most
 
 def _peak_where(sums: Numbers, where: Flags, percentile: float) -> float | None:
     return peak(sums[where], percentile) if where.any() else None
+
+
+def _by_day(
+    dates: NDArray[np.int64], sums: Numbers, percentile: float
+) -> tuple[tuple[str, float], ...]:
+    found, starts = np.unique(dates, return_index=True)
+    days = zip(found, np.split(sums, starts[1:]), strict=True)
+    return tuple((date_text(day), peak(steps, percentile)) for day, steps in days)
 
 
 def _beyond(days: NDArray[np.int64]) -> tuple[tuple[str, ...], float]:

@@ -126,6 +126,8 @@ class Series:
     """Name of the file as it is shown."""
     note: str = ""
     """How `cores` was worked out, if it was not printed so."""
+    ahead_s: float | None = None
+    """How far `time` is ahead of UTC [s]; None where the recording does not tell its time zone."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ what is filled and outlined, not for lines.
 
 LINES = (MANY[0], MANY[1], MANY[2], MANY[3], MANY[7], MANY[9])
 """Those that are seen as lines on both grounds."""
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [12, 4], [1, 4])
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [12, 4], [1, 4], [4, 4])
 """Lines are told apart by their dashes too."""
 
 

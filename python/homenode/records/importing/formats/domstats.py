@@ -18,7 +18,7 @@ from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat, text_of
 from homenode.records.importing.shared.objects import amount
-from homenode.records.importing.shared.samples import Use, add_use
+from homenode.records.importing.shared.samples import Use, add_use, on_one_clock
 from homenode.records.importing.shared.words import counted
 
 _MOST_BYTES = 1 << 28
@@ -32,6 +32,7 @@ _VCPU = re.compile(r"vcpu\.(\d{1,5})\.time$")
 _EPOCH = re.compile(r"\d{10}(?:\.\d+|\d{3})?$")
 _DATES = ("%a %b %d %H:%M:%S %Y", "%a %d %b %H:%M:%S %Y", "%a %d %b %Y %I:%M:%S %p")
 _ZONE = re.compile(r" (?:[A-Z]{2,5}|[+-]\d{2,4})(?= \d{4}$|$)")
+_UTC = re.compile(r"\b(?:UTC|GMT|Z)\b|[+-]00:?(?:00)?\b")
 _KIB = 1024
 _RUNNING = 1
 _MOST_REMARKS = 20
@@ -75,6 +76,9 @@ class DomainStats:
         looks = list(reading.looks(text_of(source, _MOST_BYTES, facts)))
         if not any(look.values for look in looks):
             raise ListingError("it tells nothing of its domains", where=source.at())
+        moments, reading.ahead_s = on_one_clock([look.moment for look in looks])
+        for look, moment in zip(looks, moments, strict=True):
+            look.moment = moment
         by_name: dict[str, list[_Look]] = {}
         for look in looks:
             by_name.setdefault(look.name, []).append(look)
@@ -92,6 +96,7 @@ class _Reading:
     def __init__(self, source: Input, facts: Facts) -> None:
         self.source, self.facts = source, facts
         self.dropped = 0
+        self.ahead_s: float | None = None
 
     def looks(self, text: str) -> Iterator[_Look]:
         """Domains in the order of the text, each with the moment of its look."""
@@ -191,28 +196,29 @@ class _Reading:
         table = pl.DataFrame(rows, schema=schema, orient="row")
         table = table.with_columns(pl.col("time").cast(pl.Datetime("us")))
         note = "differences of the time of virtual processors, over that between looks"
-        added = add_use(self.facts, self.source, None, Use(table, "used", note))
+        added = add_use(self.facts, self.source, None, Use(table, "used", note, self.ahead_s))
         self.dropped += added.dropped
         return counted(added.samples, "sample")
 
 
 def _moment(line: str) -> dt.datetime | None:
-    """A time that stands alone in its line, without its zone."""
+    """A time that stands alone in its line, with its zone where that is told."""
     if _EPOCH.match(line):
         seconds = float(line) if "." in line or len(line) == 10 else float(line) / 1000
-        return dt.datetime.fromtimestamp(seconds, dt.UTC).replace(tzinfo=None)
+        return dt.datetime.fromtimestamp(seconds, dt.UTC)
     if not 15 <= len(line) <= 40:
         return None
     try:
-        return dt.datetime.fromisoformat(line).replace(tzinfo=None)
+        return dt.datetime.fromisoformat(line)
     except ValueError:
         pass
     plain = " ".join(_ZONE.sub("", line).split())
     for form in _DATES:
         try:
-            return dt.datetime.strptime(plain, form)  # noqa: DTZ007 - clocks of hosts
+            moment = dt.datetime.strptime(plain, form)  # noqa: DTZ007 - clocks of hosts
         except ValueError:
             continue
+        return moment.replace(tzinfo=dt.UTC) if _UTC.search(line) else moment
     return None
 
 

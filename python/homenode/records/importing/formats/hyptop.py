@@ -65,7 +65,11 @@ class Hyptop:
         for remark in found["remarks"]:
             facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
         field = "cpu" if guests else "core + mgm"
-        use = Use(table, "physc", f"{field} of hyptop: time that cores were held")
+        # Times of a zone are taken in UTC.
+        told = all(_tells_zone(look["time"]) for look in recording["looks"])
+        use = Use(
+            table, "physc", f"{field} of hyptop: time that cores were held", 0.0 if told else None
+        )
         added = add_use(facts, source, reading.system, use)
         dropped += found["dropped"] + added.dropped
         kind = "virtual machines" if guests else "partitions"
@@ -209,6 +213,13 @@ class _Reading:
             text = "the day is not told; times count from 1970-01-01"
             self.facts.notices.append(Notice(text, self.source.at()))
         return moments
+
+
+def _tells_zone(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text.strip()).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _date(text: str) -> datetime | None:

@@ -177,7 +177,7 @@ class _Host:
             *states,
         )
         sound = table.filter(pl.col("cores") <= most * 1.05)
-        added = add_use(self.facts, self.source, None, Use(sound, "used", note))
+        added = add_use(self.facts, self.source, None, Use(sound, "used", note, 0.0))
         return added.samples, backwards + table.height - sound.height + added.dropped
 
     def _asked_rates(self) -> pl.DataFrame:

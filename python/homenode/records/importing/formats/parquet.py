@@ -240,14 +240,14 @@ def _sound(table: pl.DataFrame, source: Input) -> tuple[pl.DataFrame, int]:
 
 
 def _moment(table: pl.DataFrame) -> pl.Expr:
-    """The moment without a zone, in microseconds."""
+    """The moment in microseconds, in UTC if its zone is told, else without one."""
     import polars as pl
 
     kind = table.schema["time"]
     moment = pl.col("time")
     if isinstance(kind, pl.Datetime) and kind.time_zone is not None:
-        moment = moment.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    elif kind == pl.String:
+        return moment.dt.convert_time_zone("UTC").cast(pl.Datetime("us", "UTC"))
+    if kind == pl.String:
         moment = moment.str.to_datetime(time_unit="us", strict=False)
     return moment.cast(pl.Datetime("us"))
 

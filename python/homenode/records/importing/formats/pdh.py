@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _BEGIN = re.compile(r'\A\ufeff?\s*"?\(PDH-([CT])SV 4\.0\)')
 _HEADING = re.compile(r'^\ufeff?\s*"?\(PDH-[CT]SV 4\.0\)')
+_ZONE = re.compile(r"\((-?\d{1,4})\)")
 _MB = 1 << 20
 _LONGEST_LINE = 16 << 20
 _MOST_REMARKS = 20
@@ -98,6 +99,8 @@ class _Reading:
         self.rows: dict[str | None, list[tuple[str, dt.datetime, float, int]]] = {}
         self.switches: dict[str, list[tuple[dt.datetime, float]]] = {}
         self.dropped = self.remarked = 0
+        self.ahead_s: float | None = None
+        """How far the clock was ahead of UTC when the recording began, as the last heading says."""
         self.unknown: list[str] = []
 
     def read(self) -> None:
@@ -114,6 +117,8 @@ class _Reading:
                 continue
             if _HEADING.match(text):
                 width = len(cells)
+                zone = _ZONE.search(cells[0])
+                self.ahead_s = None if zone is None else -60.0 * int(zone[1])
                 targets = self._targets([_counter(*one) for one in enumerate(cells)][1:], line)
                 continue
             self._row(cells, width, targets, line)
@@ -233,7 +238,8 @@ class _Reading:
             schema = ["name", "time", "cores", "line"]
             table = pl.DataFrame(rows, schema=schema, orient="row")
             table = table.with_columns(pl.col("time").cast(pl.Datetime("us")))
-            added = add_use(self.facts, self.source, host, Use(table, "used", _note(host)))
+            use = Use(table, "used", _note(host), self.ahead_s)
+            added = add_use(self.facts, self.source, host, use)
             self.dropped += added.dropped
             kind = "system" if host is None else "virtual machine"
             on = "" if host is None else f" on {host}"

@@ -230,7 +230,7 @@ def _homenode(source: Input, facts: Facts, table: pl.DataFrame) -> str | None:
     use = _with_folded(facts, timed, use)
     if lengths.len():
         _add_beside(facts, source, timed, float(lengths[0]))
-    return str(add_use(facts, source, None, Use(use, "physc")))
+    return str(add_use(facts, source, None, Use(use, "physc", ahead_s=0.0)))
 
 
 def _add_beside(facts: Facts, source: Input, timed: pl.DataFrame, seconds: float) -> None:
@@ -416,7 +416,7 @@ def _add_zhmc_use(
         )
         if table.height:
             note = "share of its processors that was used"
-            samples += add_use(facts, source, machine, Use(table, "physc", note)).samples
+            samples += add_use(facts, source, machine, Use(table, "physc", note, 0.0)).samples
     if timeless:
         text = f"the scrape tells no time; its use counts as that of {_SCRAPE_S:g} s from 1970 on"
         facts.notices.append(Notice(text, source.at()))

@@ -21,7 +21,7 @@ from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat, text_of
 from homenode.records.importing.shared.objects import Objects, amount
-from homenode.records.importing.shared.samples import Use, add_use
+from homenode.records.importing.shared.samples import Use, add_use, on_one_clock
 from homenode.records.importing.shared.words import unread
 
 _JSON = re.compile(r'\A\s*\{\s*"sysstat"\s*:\s*\{')
@@ -207,6 +207,7 @@ class _Reading:
         self.source, self.facts, self.host = source, facts, host
         self.partition = facts.partition(None, host.name or source.name.split(".")[0])
         self.dropped = 0
+        self.ahead_s: float | None = None
 
     def tell(self, form: str) -> tuple[list[str], int]:
         """Add facts, use and switches; what it is in words, and how many samples were not sound."""
@@ -238,7 +239,7 @@ class _Reading:
             if table["seconds"].null_count():
                 table = table.drop("seconds")
             note = f"busy shares of {count} logical processors"
-            added = add_use(self.facts, self.source, None, Use(table, "used", note))
+            added = add_use(self.facts, self.source, None, Use(table, "used", note, self.ahead_s))
             self.dropped += added.dropped
             what.append(f"{added.samples} samples of {self.partition.name}")
         if switches:
@@ -290,16 +291,19 @@ class _Reading:
         found: list[tuple[dt.datetime | None, float | None]] = []
         last = None
         for sample in samples:
-            end, seconds, whole = _moment(sample.stamp, day)
+            told, seconds, whole = _moment(sample.stamp, day)
+            end = None if told is None else told.replace(tzinfo=None)
+            zone = None if told is None else told.tzinfo
             if end is not None and not whole and last is not None:
                 while end < last - _DAY / 2:
                     day, end = day + _DAY, end + _DAY
             last = end if end is not None else last
-            found.append((end, seconds))
+            found.append((None if end is None else end.replace(tzinfo=zone), seconds))
         if not is_dated and last is not None and last.year == _UNDATED.year:
             text = "no date is told: days count from 1970-01-01"
             self.facts.notices.append(Notice(text, self.source.at(self.host.line)))
-        return found
+        ends, self.ahead_s = on_one_clock([end for end, _ in found])
+        return [(end, seconds) for end, (_, seconds) in zip(ends, found, strict=True)]
 
     def _day(self) -> tuple[dt.datetime, bool]:
         text, _ = self.host.told.get("date", ("", 0))
@@ -314,19 +318,22 @@ def _moment(stamp: object, day: dt.datetime) -> tuple[dt.datetime | None, float 
         seconds = amount(stamp.get("interval"))
         if time is None or seconds is None or not 0 < seconds < _LONGEST_S:
             return None, None, False
-        return _together(date or day, time), seconds, date is not None
+        zone = dt.UTC if str(stamp.get("utc")) == "1" else None
+        return _together(date or day, time).replace(tzinfo=zone), seconds, date is not None
     if not isinstance(stamp, str):
         return None, None, False
     try:
-        return dt.datetime.fromisoformat(stamp).replace(tzinfo=None), None, True
+        return dt.datetime.fromisoformat(stamp), None, True
     except ValueError:
         pass
-    first, _, rest = stamp.partition(" ")
+    plain = stamp.removesuffix(" UTC")
+    first, _, rest = plain.partition(" ")
     date = _parsed(first, _DATES)
-    time = _parsed(rest if date else stamp, _TIMES)
+    time = _parsed(rest if date else plain, _TIMES)
     if time is None:
         return None, None, False
-    return _together(date or day, time), None, date is not None
+    zone = None if plain == stamp else dt.UTC
+    return _together(date or day, time).replace(tzinfo=zone), None, date is not None
 
 
 def _together(day: dt.datetime, time: dt.datetime) -> dt.datetime:

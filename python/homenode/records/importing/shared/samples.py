@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator, Mapping
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from homenode._engine import MetricReader, SampleReader
 
 PIECE = 1 << 20
+Moment = dt.datetime | None
 _GAP = 1.5
 """Times the usual distance of samples, above which some are missing."""
 _ALONE_S = 300.0
@@ -34,6 +36,21 @@ class Use:
     """
     quantity: Quantity
     note: str = ""
+    ahead_s: float | None = None
+    """How far `time` is ahead of UTC [s]; None where the recording does not tell its time zone."""
+
+
+def on_one_clock(moments: Sequence[Moment]) -> tuple[list[Moment], float | None]:
+    """Moments as they were printed, without their zones, and how far these are ahead of UTC [s];
+    in UTC where they tell different ones, as over a change to summer time.
+    """
+    ahead = {one.utcoffset() for one in moments if one is not None}
+    if len(ahead) > 1 and None not in ahead:
+        moments = [None if one is None else one.astimezone(dt.UTC) for one in moments]
+        ahead = {dt.timedelta(0)}
+    plain = [None if one is None else one.replace(tzinfo=None) for one in moments]
+    offset = ahead.pop() if len(ahead) == 1 else None
+    return plain, None if offset is None else offset.total_seconds()
 
 
 @dataclass(frozen=True)
@@ -59,6 +76,9 @@ def add_use(facts: Facts, source: Input, system: str | None, use: Use) -> Added:
     if dropped:
         text = f"{dropped} samples use no amount that can be; they are left out"
         facts.notices.append(Notice(text, source.at()))
+    ahead_s, kind = use.ahead_s, sound.schema["time"]
+    if isinstance(kind, pl.Datetime) and kind.time_zone == "UTC":
+        sound, ahead_s = sound.with_columns(pl.col("time").dt.replace_time_zone(None)), 0.0
     same = 0
     parts = sound.partition_by("name", as_dict=True, maintain_order=True)
     usual = _usual(parts.values())
@@ -73,7 +93,7 @@ def add_use(facts: Facts, source: Input, system: str | None, use: Use) -> Added:
             text = f"{name} has one sample, whose length is not told: {_ALONE_S:g} s are assumed"
             facts.notices.append(Notice(text, source.at(int(kept["line"][0]))))
         table = _with_seconds(kept.drop("name"), usual or _ALONE_S)
-        series = Series(str(name), system, use.quantity, table, source.file, use.note)
+        series = Series(str(name), system, use.quantity, table, source.file, use.note, ahead_s)
         facts.series.append(series)
         facts.partition(system, str(name))
     if moved:
