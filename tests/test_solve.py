@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from pathlib import Path
 
 import pytest
@@ -80,8 +81,9 @@ def test_metrics_are_those_of_a_run_or_left_out_by_name() -> None:
     assert all(one.ci95 is None for one in told.values())
     lacking = [name for name, one in told.items() if one.reason == SIMULATED_ONLY]
     assert lacking == list(solved.left_out)
-    assert {"response_ms_p95", "user_pct", "ilcs_per_s"} < set(lacking)
-    known = {"physc", "etr_per_s", "response_ms_mean", "far_share", "entc_pct", "cpi", "efcpi"}
+    assert {"response_ms_max", "user_pct", "ilcs_per_s"} < set(lacking)
+    known = {"physc", "etr_per_s", "response_ms_mean", "response_ms_p95", "far_share"}
+    known |= {"entc_pct", "cpi", "efcpi"}
     assert not known & set(lacking)
     assert told["cpi"].mean == pytest.approx(
         (told["eicpi"].mean or 0) + (told["efcpi"].mean or 0), rel=1e-9
@@ -102,6 +104,50 @@ def test_one_queue_for_one_core_answers_as_the_closed_form() -> None:
     assert 0.2 < cores < 0.9
     expected_ms = 1e3 / (rate / cores - rate)
     assert solved.metric("web", "response_ms_mean").mean == pytest.approx(expected_ms, rel=0.01)
+
+
+def test_percentiles_of_one_queue_are_those_of_an_exponential_time() -> None:
+    """M/M/1: of a mean of 1, half stay under ln 2, 95 of 100 under ln 20, 99 under ln 100."""
+    one = partition(OPEN.format(100, "oltp"), processors='{ mode = "dedicated", cores = 1 }')
+    told = layout(one).solve().metrics["web"]
+    mean = told["response_ms_mean"].mean
+    for name, size in (("p50", 2), ("p95", 20), ("p99", 100)):
+        assert told[f"response_ms_{name}"].mean == pytest.approx(mean * math.log(size), rel=1e-3)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_percentiles_are_near_those_of_a_run(number: int, tmp_path: Path) -> None:
+    """Random work on random processors, of which others use some too."""
+    dice = random.Random(f"percentiles {number}")
+    cores = dice.choice([2, 4, 6])
+    processors = dice.choice(
+        [
+            f'{{ mode = "dedicated", cores = {cores} }}',
+            f'{{ mode = "shared", entitlement = {cores}.0, virtual = {cores} }}',
+        ]
+    )
+    bursts, wait = dice.choice([1, 3, 8]), dice.choice([1, 5, 20])
+    rate = cores * dice.choice([30, 60, 90])  # near the limit chance would need minutes
+    work = OPEN.format(rate, "oltp").replace("}", f', bursts = {bursts}, wait = "{wait} ms" }}')
+    scenario = layout(
+        partition(work, processors=processors, smt=dice.choice([1, 2])),
+        partition(name="beside", processors=SHARED, smt=2),
+        seconds=20,
+    )
+    solved, run = scenario.solve(), scenario.run(out=tmp_path)
+    for name, most in (("mean", 0.10), ("p50", 0.12), ("p95", 0.12), ("p99", 0.18)):
+        pair = [one.metric("web", f"response_ms_{name}").mean for one in (solved, run)]
+        assert pair[0] == pytest.approx(pair[1], rel=most), name
+
+
+@pytest.mark.parametrize("kind", ["constant", "recorded"])
+def test_percentiles_that_no_formula_tells_are_left_out(kind: str) -> None:
+    works = {
+        "constant": OPEN.format(100, "oltp").replace("}", ', burst_work = "constant" }'),
+        "recorded": '{ kind = "cores", use = "0.5", profile = "oltp" }',
+    }
+    solved = layout(partition(works[kind])).solve()
+    assert "response_ms_p95" in solved.left_out
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ class Row:
     instructions: tuple[float, float]
     """In a second."""
     response_ns: tuple[float | None, float | None]
+    p95_ns: tuple[float | None, float | None]
+    """What 95 of 100 responses stay under."""
     steady: tuple[bool, bool]
     crowded: bool
     """Whether a node at home is full."""
@@ -73,6 +75,12 @@ class Row:
     def response_deviation(self) -> float | None:
         """None where one of them has none."""
         solved, simulated = self.response_ns
+        return solved / simulated - 1.0 if solved and simulated else None
+
+    @property
+    def p95_deviation(self) -> float | None:
+        """The same of the 95th percentile."""
+        solved, simulated = self.p95_ns
         return solved / simulated - 1.0 if solved and simulated else None
 
 
@@ -164,6 +172,7 @@ def _row(
         cores=(of["cores"], totals["busy_ns"] / duration),
         instructions=(of["instructions"], totals["instructions"] / duration * SECOND),
         response_ns=(of["response_ns"], by["response_ns"]["mean"]),
+        p95_ns=((of["percentiles_ns"] or [None] * 3)[1], by["response_ns"].get("p95")),
         steady=(of["steady"], by["steady"]["is_steady"]),
         crowded=any(chip // spec["machine"]["chips_per_node"] in full for chip in one["home"]),
         chance=_chance(parts, kind),

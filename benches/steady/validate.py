@@ -51,6 +51,8 @@ def figures(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[float]]]:
         yield kind, [row.deviation for row in rows if row.kind == kind]
     responses = [row.response_deviation for row in rows]
     yield "response", [one for one in responses if one is not None]
+    late = [row.p95_deviation for row in rows]
+    yield "response, 95th", [one for one in late if one is not None]
 
 
 def compared(pairs: Sequence[Pair]) -> list[Row]:

@@ -138,6 +138,8 @@ def test_money_is_saved_where_licences_are() -> None:
     assert found.best[0].money is not None
     assert found.best[0].money < 24_000
     assert found.currency == "EUR"
+    money = found.as_json()["do_nothing"]["money"]
+    assert money == {"mean": 24_000, "ci95": None, "currency": "EUR"}
 
 
 def test_running_partitions_never_have_more_or_less_than_may_be() -> None:

@@ -164,6 +164,35 @@ fn what_is_compared_is_near_what_is_solved() {
     assert!(apart[apart.len() - 1] < 1e-2, "{apart:?}");
 }
 
+#[test]
+fn from_wherever_layouts_are_compared_they_come_out_the_same() {
+    let rates = [300.0, 500.0, 900.0, 1_500.0, 2_200.0, 2_500.0];
+    let (_, mut layouts) = movable(&rates);
+    let rows = wander(40, rates.len());
+    let mut apart = Vec::new();
+    for (at, near) in rows.iter().enumerate() {
+        layouts.compare_near(near).unwrap();
+        // Itself, and one that differs in one partition.
+        let mut other = near.clone();
+        other[at % rates.len()] = 1 + at % 4;
+        for row in [near, &other] {
+            let told = compared(&mut layouts, &[row.clone()]).remove(0);
+            let cold = layouts.solve(row).unwrap();
+            for (one, other) in told.iter().zip(&cold.partitions) {
+                apart.push((one.cores / other.cores - 1.0).abs());
+            }
+        }
+    }
+    apart.sort_by(f64::total_cmp);
+    assert!(apart[apart.len() / 2] < 2e-4, "{apart:?}");
+    assert!(apart[apart.len() - 1] < 1e-2, "{apart:?}");
+    // Back at the spec's own layout nothing is left of where it was.
+    layouts.compare_near(&vec![0; rates.len()]).unwrap();
+    let again = compared(&mut layouts, &rows);
+    let first = compared(&mut movable(&rates).1, &rows);
+    assert_eq!(format!("{first:?}"), format!("{again:?}"));
+}
+
 /// Four cores under PR/SM, wanted by two partitions with four loops each and by one with a single
 /// loop on the first of its eight logical cores.
 fn single_loop(polarization: Polarization) -> f64 {

@@ -24,6 +24,7 @@ fn partition((name, of): (&str, &SolvedPartition)) -> Value {
         "cores": of.cores,
         "throughput": of.throughput,
         "response_ns": of.response_ns,
+        "percentiles_ns": of.percentiles_ns,
         "steady": of.steady,
         "busy_vps": of.busy_vps,
         "busy_threads": of.busy_threads,
@@ -63,12 +64,21 @@ impl Layouts {
         added.map_err(|fault| raised(py, &fault))
     }
 
+    /// Solves others from this layout on, a row of numbers of forms.
+    fn near(&mut self, py: Python<'_>, chosen: Vec<usize>) -> PyResult<()> {
+        let layouts = &mut self.0;
+        let told = py.detach(|| layouts.compare_near(&chosen));
+        told.map_err(|fault| raised(py, &fault))
+    }
+
     /// Solves layouts, each a row of numbers of forms; columns by name, layout after layout and
-    /// partition after partition.
+    /// partition after partition. The 95th percentile of responses is worked out if asked for.
+    #[pyo3(signature = (choices, p95 = false))]
     fn solve<'py>(
         &mut self,
         py: Python<'py>,
         choices: Vec<Vec<usize>>,
+        p95: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let layouts = &mut self.0;
         let mut told = Vec::new();
@@ -83,7 +93,14 @@ impl Layouts {
         columns.set_item("cores", column(|of| of.cores))?;
         columns.set_item("throughput", column(|of| of.throughput))?;
         columns.set_item("response_ns", column(|of| of.response_ns))?;
-        columns.set_item("p95_ns", column(|_| f64::NAN))?;
+        columns.set_item(
+            "p95_ns",
+            if p95 {
+                column(|of| of.p95_ns().unwrap_or(f64::NAN))
+            } else {
+                vec![f64::NAN; told.len()]
+            },
+        )?;
         columns.set_item("steady", column(|of| f64::from(u8::from(of.steady))))?;
         columns.set_item("far", column(|of| of.far))?;
         columns.set_item("busy_vps", column(|of| of.busy_vps))?;

@@ -59,13 +59,14 @@ class Answer:
     back: tuple[str, ...] = ()
     """What takes it back."""
 
-    def as_json(self) -> dict[str, Any]:
-        """The same for programs."""
+    def as_json(self, currency: str | None = None) -> dict[str, Any]:
+        """The same for programs; money is in a currency."""
+        money = {"mean": self.money, "ci95": None, "currency": currency}
         return {
             "cores": self.cores.as_json(),
             "saving_cores": self.saving_cores.as_json(),
             "saving": self.saving.as_json(),
-            "money": self.money,
+            "money": None if self.money is None else money,
             "response_ms": self.response_ms.as_json(),
             "headroom_cores": self.headroom,
             "changes": [change.as_json() for change in self.changes],
@@ -146,8 +147,8 @@ class Advice:
             "currency": self.currency,
             "verdict": self.verdict,
             "told": self.told,
-            "do_nothing": self.do_nothing.as_json(),
-            "best": [answer.as_json() for answer in self.best],
+            "do_nothing": self.do_nothing.as_json(self.currency),
+            "best": [answer.as_json(self.currency) for answer in self.best],
             "refused": [one.as_json() for one in self.refused],
             "conflict": [one.as_json() for one in self.conflict],
             "layouts": self.solved,

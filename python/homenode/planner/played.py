@@ -51,6 +51,9 @@ class Together(Solver):
         self._specs.append(self._as_asked(spec))
         return len(self._specs) - 1
 
+    def near(self, options: NDArray[np.int64]) -> None:
+        """Nothing of the kind: each is solved by itself."""
+
     def solve(self, options: NDArray[np.int64]) -> Figures:
         """Figures of rows of options, which are alike for all partitions."""
         numbers = [int(row[0]) for row in options]
@@ -97,9 +100,10 @@ class Played(Together):
 
 
 def _solved(of: PartitionSolved) -> tuple[float, ...]:
-    response = of["response_ns"]
+    response, percentiles = of["response_ns"], of["percentiles_ns"]
     mean = np.nan if response is None else response
-    return of["cores"], mean, np.nan, of["throughput"], float(of["steady"]), of["by_distance"][2]
+    p95 = np.nan if percentiles is None else percentiles[1]
+    return of["cores"], mean, p95, of["throughput"], float(of["steady"]), of["by_distance"][2]
 
 
 def _brief(spec: Spec) -> Spec:

@@ -95,6 +95,7 @@ def problem_of(
             next_step="leave [[change]] out: advice is for one layout",
         )
     solver = _solver(told.spec())
+    solver.tells_p95 = any(one.p95 is not None for one in wishes.told.limit)
     cost = Cost(solver, wishes.told.licence, float(told.machine.memory.maximum.value), held, now)
     used = solver.solve(np.zeros((1, len(told.partitions)), dtype=np.int64)).cores[0]
     variables = variables_of(told, wishes, [float(one) for one in used], held)

@@ -113,6 +113,7 @@ class Search:
         except KeyboardInterrupt:
             self.stopped = True
         self._end = self.stop = self.most = None  # what was found is looked at in peace
+        self._near(self.space.now()[0])
         return self.seen
 
     @property
@@ -148,6 +149,7 @@ class Search:
         self._best = float(scores.min())
         if not self.proven:
             self._local([seen.rows[[int(np.argmin(scores))]]])
+            self._near(self.space.now()[0])
         return self.seen
 
     def look(self, rows: Rows) -> Floats:
@@ -230,6 +232,7 @@ class Search:
         """The best neighbour of the best neighbour, and so on, until none is better."""
         score = float(self.look(row[None, :])[0])
         while True:
+            self._near(row)
             for near in (self._single, self._pairs):
                 rows = near(row)
                 if not len(rows):
@@ -242,6 +245,12 @@ class Search:
                     break
             else:
                 return row
+
+    def _near(self, row: Rows) -> None:
+        """Neighbours of a row are looked at from now on."""
+        options, sound = self.space.options(row[None, :])
+        if sound[0]:
+            self.cost.solver.near(options[0])
 
     def _single(self, row: Rows) -> Rows:
         """One variable at another value, and two partitions in each other's place."""

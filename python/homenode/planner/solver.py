@@ -26,7 +26,11 @@ class _Layouts(Protocol):
         """Another form of a partition; its number."""
         ...
 
-    def solve(self, choices: list[list[int]]) -> dict[str, list[float]]:
+    def near(self, chosen: list[int]) -> None:
+        """Solve others from this layout on."""
+        ...
+
+    def solve(self, choices: list[list[int]], p95: bool = False) -> dict[str, list[float]]:
         """Columns, for each layout a value of each partition."""
         ...
 
@@ -129,6 +133,8 @@ class Solver:
         self.spec = spec
         self.solved = 0
         """Layouts that were solved so far."""
+        self.tells_p95 = False
+        """Whether the 95th percentile of responses is worked out, which takes as long again."""
         self.features = Told()
         self.features.of = [[features_of(spec["machine"], one)] for one in spec["partitions"]]
 
@@ -141,10 +147,16 @@ class Solver:
         self.features.of[index].append(features_of(self.spec["machine"], form))
         return number
 
+    def near(self, options: NDArray[np.int64]) -> None:
+        """Solve others from these options on: sooner, the fewer of them differ. A figure hangs on
+        it by less than that to which it is solved, and on nothing else that was asked before.
+        """
+        self._layouts.near(options.tolist())
+
     def solve(self, options: NDArray[np.int64]) -> Figures:
         """Figures of rows of options, one a partition."""
         parts = [
-            self._layouts.solve(options[at : at + _MOST_AT_ONCE].tolist())
+            self._layouts.solve(options[at : at + _MOST_AT_ONCE].tolist(), self.tells_p95)
             for at in range(0, len(options), _MOST_AT_ONCE)
         ]
         self.solved += len(options)

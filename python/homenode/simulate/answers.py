@@ -146,6 +146,10 @@ class PartitionSolved(TypedDict):
     """Transactions in a second."""
     response_ns: float | None
     """None without transactions, without a steady state, and where demand was recorded."""
+    percentiles_ns: list[float] | None
+    """That half, 95 and 99 of 100 stay under; None also on hosts, under z/VM, and where bursts are
+    all of one length.
+    """
     steady: bool
     busy_vps: float
     """Virtual processors with work."""

@@ -124,21 +124,23 @@ impl Occupancy {
 
     /// Ends a window of `window_ns`: loads become delays, which enter the running averages with
     /// `weight`, and what was asked beyond them becomes waits; counts start anew. `spreads` are
-    /// those of all partitions.
+    /// those of all partitions. Whether more was asked for.
     pub fn close_window(
         &mut self,
         tree: &Topology,
         spreads: &[Spread],
         window_ns: f64,
         weight: f64,
-    ) {
+    ) -> bool {
         self.fabric.close_window(window_ns, weight);
-        if self.fabric.is_overrun(window_ns) {
+        let overrun = self.fabric.is_overrun(window_ns);
+        if overrun {
             self.relieve(tree, spreads, window_ns);
         } else {
             self.fabric.let_go();
         }
         self.spent.clear();
+        overrun
     }
 
     /// Those wait who asked for more than there is.

@@ -1,6 +1,7 @@
 //! What a solved layout is told as.
 
 use super::form::Form;
+use super::passage::{Passage, PERCENTILES};
 use super::state::{classes, Doing};
 use super::zvm_cp::Cp;
 use crate::cost::{Book, Books, Lines};
@@ -24,6 +25,8 @@ pub struct SolvedPartition {
     pub throughput: f64,
     /// Mean response of a transaction [ns]; none without transactions.
     pub response_ns: Option<f64>,
+    /// The times that half, 95 and 99 of 100 transactions stay under [ns], where they are known.
+    pub percentiles_ns: Option<[f64; 3]>,
     /// Whether there is a steady state.
     pub steady: bool,
     /// Virtual processors with work.
@@ -74,6 +77,7 @@ pub struct Compared {
     pub busy_vps: f64,
     /// Share of core time on other nodes than the homes'.
     pub far: f64,
+    passage: Option<Passage>,
 }
 
 /// Mean response of a transaction [ns].
@@ -95,7 +99,14 @@ impl Compared {
             steady: !doing.load.overrun,
             busy_vps: doing.load.vps,
             far: doing.away[1],
+            passage: Passage::of(&doing.load, &form.demand),
         }
+    }
+
+    /// The time that 95 of 100 transactions stay under [ns], where it is known; it takes as long as
+    /// a good part of all else.
+    pub fn p95_ns(&self) -> Option<f64> {
+        self.passage.map(|of| of.percentile_ns(0.95))
     }
 }
 
@@ -105,6 +116,8 @@ pub(super) fn answer(doing: &Doing, cp: &Cp, form: &Form) -> SolvedPartition {
         cores: doing.cores(),
         throughput: load.bursts_per_ns / demand.bursts * 1e9,
         response_ns: response_ns(doing, form),
+        percentiles_ns: Passage::of(load, demand)
+            .map(|of| PERCENTILES.map(|share| of.percentile_ns(share))),
         steady: !load.overrun,
         busy_vps: load.vps,
         inside: load.runnable,

@@ -27,6 +27,9 @@ pub(super) struct Load {
     pub vps_variance: f64,
     /// Runnable software threads, those that wait for a logical processor included.
     pub runnable: f64,
+    /// Those of them that wait for one, and the share of the bursts that do.
+    pub waiting: f64,
+    pub held: f64,
     /// Bursts done in a nanosecond.
     pub bursts_per_ns: f64,
     /// Times in a nanosecond that a burst finds its virtual processor without work.
@@ -107,18 +110,23 @@ fn walk(
             .copied()
             .unwrap_or_else(|| Busy::of(filled, n))
     };
-    let mut sums = Sums::default();
+    let mut sums = Sums {
+        most: f64::from(most),
+        ..Sums::default()
+    };
     let (mut p, mut n) = (1.0_f64, 0_u32);
     let (mut now, mut rate) = (at(0), 0.0);
     loop {
         let coming = arrivals(f64::from(n)).max(0.0);
         sums.add_last(p, f64::from(n), &now, rate);
         sums.add_coming(p * coming, &now, filled.returns);
+        sums.add_held(p * coming, n >= most);
         let next = at(n + 1);
         let next_rate = next.rate(rates);
         let ratio = coming / next_rate;
         if n >= most && count.is_none() {
             sums.add_tail(p * ratio, n + 1, ratio, (&now, rate));
+            sums.add_held(p * ratio / (1.0 - ratio) * coming, true);
             break;
         }
         (now, rate) = (next, next_rate);
@@ -142,6 +150,9 @@ struct Sums {
     load: Load,
     squares: f64,
     coming: f64,
+    /// All that come, and the most threads that are busy.
+    came: f64,
+    most: f64,
 }
 
 impl Sums {
@@ -154,6 +165,12 @@ impl Sums {
         }
     }
 
+    /// Bursts that come to a state in which they have to wait, or not.
+    fn add_held(&mut self, coming: f64, held: bool) {
+        self.came += coming;
+        self.load.held += if held { coming } else { 0.0 };
+    }
+
     /// A state of `n` threads.
     fn add_last(&mut self, p: f64, n: f64, busy: &Busy, rate: f64) {
         self.all += p;
@@ -163,6 +180,7 @@ impl Sums {
         self.load.vps += p * busy.vps;
         self.squares += p * busy.vps * busy.vps;
         self.load.runnable += p * n;
+        self.load.waiting += p * (n - self.most).max(0.0);
         self.load.bursts_per_ns += p * rate;
     }
 
@@ -177,10 +195,13 @@ impl Sums {
         self.all *= by;
         self.squares *= by;
         self.coming *= by;
+        self.came *= by;
         self.load.with.iter_mut().for_each(|sum| *sum *= by);
         for sum in [
             &mut self.load.vps,
             &mut self.load.runnable,
+            &mut self.load.waiting,
+            &mut self.load.held,
             &mut self.load.bursts_per_ns,
             &mut self.load.wakes_per_ns,
             &mut self.load.full,
@@ -193,6 +214,7 @@ impl Sums {
         let all = self.all;
         self.scale(1.0 / all);
         self.load.full /= self.coming.max(1e-300);
+        self.load.held /= self.came.max(1e-300);
         self.load.vps_variance = (self.squares - self.load.vps * self.load.vps).max(0.0);
         self.load
     }
@@ -228,6 +250,7 @@ mod tests {
         let found = super::load(Arrivals::Open(2.0), &rates, filled, &[]);
         assert!((found.vps - 2.0).abs() < 1e-9);
         assert!((found.runnable - 26.0 / 9.0).abs() < 1e-9);
+        assert!((found.held - 4.0 / 9.0).abs() < 1e-9 && (found.waiting - 8.0 / 9.0).abs() < 1e-9);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! each other, of which each is solved once for those that are there.
 //!
 //! A part is the nodes of those that share homes or memory. What runs elsewhere is taken to be as
-//! in the spec's own layout, so that a part comes out the same whatever layout it is asked for, and
+//! in the layout from which others are compared, so that a part comes out the same whatever layout it is asked for, and
 //! whatever was asked before. Where that would not do (cores of the pool become scarce, ports are
 //! full, more overflows to other nodes), the layout has to be solved as a whole.
 
@@ -41,13 +41,15 @@ struct Part {
 /// Layouts on their way to be compared.
 pub(super) struct Comparing {
     parts: HashMap<Box<[u32]>, Part, BuildHasherDefault<Mixed>>,
-    /// What each partition uses in the spec's own layout, and on which nodes that is, as bits.
+    /// The layout from which others are compared: the forms of each partition,
+    near: Vec<usize>,
+    /// what each uses there, and on which nodes that is, as bits.
     used: Vec<Used>,
     there: Vec<u64>,
     far: f64,
     cores: f64,
     ports: Vec<Vec<PortId>>,
-    /// Partitions of which the work state is no longer that of the spec's own layout.
+    /// Partitions of which the work state is no longer that of this layout.
     stale: Vec<bool>,
     scope: Scope,
     masks: Vec<u64>,
@@ -55,17 +57,18 @@ pub(super) struct Comparing {
 }
 
 impl Comparing {
-    /// With the spec's own layout.
-    pub fn new(base: &State, forms: &[Vec<Form>]) -> Self {
+    /// With the layout from which others are compared.
+    pub fn new(base: &State, forms: &[Vec<Form>], near: &[usize]) -> Self {
         let used = |(at, of): (usize, &Vec<Form>)| {
             let mut used = Used::default();
             let doing = &base.doing[at];
-            used.add(&doing.load, doing.beside, &of[0]);
+            used.add(&doing.load, doing.beside, &of[near[at]]);
             used
         };
         let far = |(at, _): (usize, &Vec<Form>)| base.doing[at].away[1] * base.doing[at].cores();
         Self {
             parts: HashMap::default(),
+            near: near.to_vec(),
             used: forms.iter().enumerate().map(used).collect(),
             there: (0..forms.len()).map(|at| there(base, at)).collect(),
             far: forms.iter().enumerate().map(far).sum(),
@@ -150,7 +153,8 @@ impl Comparing {
         if self.parts.len() >= MOST_KEPT {
             self.parts.clear();
         }
-        let mut chosen: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
+        let pairs = forms.iter().zip(&self.near);
+        let mut chosen: Vec<&Form> = pairs.map(|(of, number)| &of[*number]).collect();
         for number in &self.key {
             let (at, number) = ((number >> 16) as usize, (number & 0xffff) as usize);
             chosen[at] = &forms[at][number];
@@ -170,7 +174,7 @@ impl Comparing {
         }
         for number in &self.key {
             let (at, number) = ((number >> 16) as usize, (number & 0xffff) as usize);
-            if number > 0 {
+            if number != self.near[at] {
                 work.take(at, &forms[at][number]);
                 let (of, before) = (&mut work.doing[at], &base.doing[at]);
                 if chosen[at].by_weight {
@@ -219,7 +223,7 @@ impl Comparing {
         scope.passive.clear();
         scope.others = Used::default();
         for (at, of) in forms.iter().enumerate() {
-            let left = of[0].nodes & mask != 0;
+            let left = of[self.near[at]].nodes & mask != 0;
             if left || scope.active.contains(&at) {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! What asks for a partition's processors: bursts of work, and where they come from.
 
 use crate::guest::workload::Shape;
-use crate::spec::{Partition, Workload};
+use crate::spec::{Distribution, Partition, Workload};
 
 /// Where bursts come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub(super) struct Demand {
     pub daemons_per_ns: f64,
     /// Processor time of each [ns].
     pub daemon_ns: f64,
+    /// Whether each burst is exponential in length, and transactions have as many as chance gives.
+    pub scattered: bool,
     /// Whether it was recorded: how it came within a step is not known.
     pub recorded: bool,
 }
@@ -60,6 +62,11 @@ impl Demand {
             daemons_per_ns: wakes,
             daemon_ns: if wakes > 0.0 { work / wakes } else { 0.0 },
             recorded,
+            scattered: shape.work == Distribution::Exponential
+                && matches!(
+                    partition.workload,
+                    Workload::Transactions { .. } | Workload::Users { .. }
+                ),
         })
     }
 }

@@ -54,7 +54,7 @@ impl State {
             doing.served * load.vps * (1.0 - doing.stalled),
         );
         let stalled = held_up / (held_up + worked).max(1e-15);
-        doing.stalled += 0.7 * self.pace * (stalled - doing.stalled);
+        doing.stalled += (0.7 * self.pace).min(1.0) * (stalled - doing.stalled);
         doing.reload_ns += 0.5 * self.pace * (wakes * reload - doing.reload_ns);
     }
 

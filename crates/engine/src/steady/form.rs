@@ -79,10 +79,11 @@ impl Form {
             return Err(unknown(what));
         }
         let guests = Guests::of(one)?;
-        let demand = match &guests {
+        let mut demand = match &guests {
             Some(guests) => guests.demand(),
             None => Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?,
         };
+        demand.scattered &= host.is_none();
         let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
         let reads = memory::place(machine, tree, one);

@@ -16,6 +16,7 @@ mod halts;
 mod homes;
 mod host;
 mod overflow;
+mod passage;
 mod price;
 mod scope;
 mod seats;

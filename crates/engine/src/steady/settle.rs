@@ -12,8 +12,13 @@ use crate::ids::ChipId;
 pub(super) const SETTLED: f64 = 1e-4;
 /// The same for one of many layouts that are only compared.
 pub(super) const ROUGHLY: f64 = 1e-3;
-/// Iterations after which an answer counts as found.
+/// What a step of partitions that share cores goes at first, in parts of the usual way: these halve
+/// what they change, so that who displaces each other comes to rest.
+const FORWARD: f64 = 1.5;
+/// Iterations after which an answer counts as found, and one of many that are only compared: by then
+/// it goes to and fro between balances that are as good.
 const MOST_STEPS: usize = 200;
+const MOST_ROUGHLY: usize = 60;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual
 /// number of threads only.
 const LITTLE: f64 = 0.05;
@@ -24,7 +29,12 @@ const AGE_STEPS: usize = 2;
 /// iterations that it took.
 pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled: f64) -> usize {
     let (mut weight, mut last) = (1.0_f64, f64::INFINITY);
-    for step in 1..=MOST_STEPS {
+    let most = if settled < ROUGHLY {
+        MOST_STEPS
+    } else {
+        MOST_ROUGHLY
+    };
+    for step in 1..=most {
         let change = state.step(forms, scope, weight);
         if change <= settled && step > 2 || state.spills {
             return step;
@@ -34,7 +44,7 @@ pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled:
         }
         last = change;
     }
-    MOST_STEPS
+    most
 }
 
 impl State {
@@ -42,7 +52,8 @@ impl State {
     /// the largest relative change of the cores that a partition uses.
     pub fn step(&mut self, forms: &[&Form], scope: &Scope, weight: f64) -> f64 {
         let mut change = 0.0_f64;
-        self.pace = weight;
+        let pace = if self.host.is_some() { 1.0 } else { FORWARD };
+        self.pace = pace * weight;
         for at in scope.active.iter().copied() {
             let priced = self.doing[at].ns[1];
             self.price(at, forms[at], scope.apart);
@@ -170,7 +181,7 @@ impl State {
             self.stays.slice_mut(chips).iter_mut().for_each(Vec::clear);
         }
         for at in scope.there() {
-            self.carry_one(at, forms[at], scope.whole || self.waits, weight);
+            self.carry_one(at, forms[at], scope.apart || self.waits, weight);
         }
         if self.host.is_none() {
             for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
@@ -194,7 +205,8 @@ impl State {
         }
         if scope.whole {
             let spreads = &self.spreads;
-            self.occupancy
+            self.waits = self
+                .occupancy
                 .close_window(&self.tree, spreads, 1.0, weight);
             self.occupancy.fabric.forgive();
         } else {

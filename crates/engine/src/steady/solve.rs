@@ -19,8 +19,11 @@ pub struct Layouts {
     spec: Spec,
     forms: Vec<Vec<Form>>,
     /// The layout of the spec, and the iterations that it took; none before it was asked for.
+    own: State,
+    own_steps: usize,
+    /// The layout from which others are compared, and its forms; the spec's at first.
     base: State,
-    base_steps: usize,
+    near: Vec<usize>,
     /// Another one, on its way from there.
     work: State,
     comparing: Option<Comparing>,
@@ -46,13 +49,15 @@ impl Layouts {
             .collect::<Result<_, SolveFault>>()?;
         let first: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
         refuse_mixed_groups(&first)?;
-        let mut base = State::new(spec, limits(spec), tree, &first);
-        base.host = Host::of(spec);
+        let mut own = State::new(spec, limits(spec), tree, &first);
+        own.host = Host::of(spec);
         Ok(Self {
             spec: spec.clone(),
-            work: base.clone(),
-            base,
-            base_steps: 0,
+            work: own.clone(),
+            base: own.clone(),
+            own,
+            own_steps: 0,
+            near: vec![0; forms.len()],
             forms,
             comparing: None,
         })
@@ -73,7 +78,7 @@ impl Layouts {
             changes: Vec::new(),
             ..self.spec.clone()
         })?;
-        let made = Form::of(&self.spec, &self.base.tree, form)?;
+        let made = Form::of(&self.spec, &self.own.tree, form)?;
         self.forms[partition].push(made);
         Ok(self.forms[partition].len() - 1)
     }
@@ -86,9 +91,9 @@ impl Layouts {
         self.check(chosen)?;
         self.begin();
         let (state, steps) = if chosen.iter().all(|number| *number == 0) {
-            (&self.base, self.base_steps)
+            (&self.own, self.own_steps)
         } else {
-            let steps = self.solve_whole(chosen, SETTLED);
+            let steps = self.solve_whole(chosen, Start::Own, SETTLED);
             (&self.work, steps)
         };
         let forms = chosen.iter().zip(&self.forms).map(|(at, of)| &of[*at]);
@@ -101,9 +106,31 @@ impl Layouts {
         })
     }
 
+    /// Compares others from this layout on: the fewer of them change of it, the sooner they are
+    /// solved. It is itself solved from the spec's own, so what came before has no part in it.
+    ///
+    /// # Errors
+    /// As [`Layouts::solve`].
+    pub fn compare_near(&mut self, chosen: &[usize]) -> Result<(), SolveFault> {
+        self.check(chosen)?;
+        self.begin();
+        if chosen == self.near {
+            return Ok(());
+        }
+        if chosen.iter().all(|number| *number == 0) {
+            self.base.clone_from(&self.own);
+        } else {
+            self.solve_whole(chosen, Start::Own, SETTLED);
+            self.base.clone_from(&self.work);
+        }
+        self.near = chosen.to_vec();
+        self.comparing = None;
+        Ok(())
+    }
+
     /// The same to a thousandth, for those that are compared in great number; adds what each
-    /// partition comes to and returns the iterations. What is not changed is as in the spec's own
-    /// layout, and what came before has no part in it.
+    /// partition comes to and returns the iterations. What is not changed is as in the layout that
+    /// it is near to, and what else was compared has no part in it.
     ///
     /// # Errors
     /// As [`Layouts::solve`].
@@ -116,7 +143,7 @@ impl Layouts {
         self.begin();
         let mut comparing = match self.comparing.take() {
             Some(comparing) => comparing,
-            None => Comparing::new(&self.base, &self.forms),
+            None => Comparing::new(&self.base, &self.forms, &self.near),
         };
         let entitled = weigh(&self.spec, &self.base.types, &self.forms, chosen);
         // Several types of core are solved together.
@@ -139,7 +166,7 @@ impl Layouts {
             .flatten();
         let steps = found.unwrap_or_else(|| {
             told.truncate(first);
-            let steps = self.solve_whole(chosen, ROUGHLY);
+            let steps = self.solve_whole(chosen, Start::Near, ROUGHLY);
             comparing.forget_work();
             let forms = chosen.iter().zip(&self.forms).map(|(at, of)| &of[*at]);
             let pairs = self.work.doing.iter().zip(forms);
@@ -161,16 +188,17 @@ impl Layouts {
 
     /// Solves the spec's own layout if that has not been done.
     fn begin(&mut self) {
-        if self.base_steps > 0 {
+        if self.own_steps > 0 {
             return;
         }
         let chosen = vec![0; self.forms.len()];
         let forms: Vec<&Form> = self.forms.iter().map(|of| &of[0]).collect();
-        let entitled = weigh(&self.spec, &self.base.types, &self.forms, &chosen);
-        entitle(&mut self.base, entitled);
+        let entitled = weigh(&self.spec, &self.own.types, &self.forms, &chosen);
+        entitle(&mut self.own, entitled);
         let scope = self.scope(true);
-        self.base.share_out(&forms, &scope);
-        self.base_steps = settle_parked(&mut self.base, &forms, &scope, SETTLED);
+        self.own.share_out(&forms, &scope);
+        self.own_steps = settle_parked(&mut self.own, &forms, &scope, SETTLED);
+        self.base.clone_from(&self.own);
     }
 
     /// The whole machine, of which each chip may be priced by itself.
@@ -178,14 +206,18 @@ impl Layouts {
         Scope::whole(self.base.tree.nodes(), self.forms.len(), apart)
     }
 
-    /// Solves a layout as a whole, from where the spec's own one is.
-    fn solve_whole(&mut self, chosen: &[usize], settled: f64) -> usize {
+    /// Solves a layout as a whole, from where another one is.
+    fn solve_whole(&mut self, chosen: &[usize], from: Start, settled: f64) -> usize {
         let pairs = chosen.iter().zip(&self.forms);
         let forms: Vec<&Form> = pairs.map(|(at, of)| &of[*at]).collect();
         let scope = self.scope(settled < ROUGHLY);
-        self.work.follow(&self.base, &scope, &forms);
-        for (at, number) in chosen.iter().enumerate().filter(|(_, number)| **number > 0) {
-            self.work.take(at, &self.forms[at][*number]);
+        let own = matches!(from, Start::Own);
+        let state = if own { &self.own } else { &self.base };
+        self.work.follow(state, &scope, &forms);
+        for (at, number) in chosen.iter().enumerate() {
+            if *number != if own { 0 } else { self.near[at] } {
+                self.work.take(at, &self.forms[at][*number]);
+            }
         }
         entitle(
             &mut self.work,
@@ -194,6 +226,15 @@ impl Layouts {
         self.work.share_out(&forms, &scope);
         settle_parked(&mut self.work, &forms, &scope, settled)
     }
+}
+
+/// Where a layout is solved from.
+#[derive(Clone, Copy)]
+enum Start {
+    /// The spec's own.
+    Own,
+    /// That from which layouts are compared.
+    Near,
 }
 
 /// Solves a layout.

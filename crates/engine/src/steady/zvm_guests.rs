@@ -123,6 +123,7 @@ impl Guests {
             wait_ns: 0.0,
             daemons_per_ns: 0.0,
             daemon_ns: 0.0,
+            scattered: false,
             recorded: worked.any(|kind| kind.recorded),
         }
     }
@@ -140,6 +141,7 @@ impl Guests {
             wait_ns: 0.0,
             daemons_per_ns: 0.0,
             daemon_ns: 0.0,
+            scattered: false,
             recorded: false,
         }
     }

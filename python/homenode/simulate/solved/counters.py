@@ -15,6 +15,7 @@ from homenode.simulate.kept.totals import NS_PER_S, UnknownCounterError
 MORE_THAN_IT_CAN = "more work comes than it can do"
 _DIGITS = 6
 _WITHOUT_TRANSACTIONS = ("loops", "idle")
+_PERCENTILES = ("p50", "p95", "p99")
 _OF_ZVM = ("guest_ns", "chargeable_ns", "system_ns")
 
 
@@ -106,8 +107,11 @@ def _partition(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Partition
 def _response(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known | dict[str, float]:
     if not _transactions(one, of):
         return {}
-    mean = of["response_ns"]
-    return Known() if mean is None or is_limited(spec, one) else Known(count=1, mean=mean)
+    mean, percentiles = of["response_ns"], of["percentiles_ns"]
+    if mean is None or is_limited(spec, one):
+        return Known()
+    told = () if percentiles is None else zip(_PERCENTILES, percentiles, strict=True)
+    return Known(count=1, mean=mean, **dict(told))
 
 
 def _transactions(one: PartitionSpec, of: PartitionSolved) -> float:
