@@ -202,10 +202,17 @@ def test_headroom_over_the_days_as_a_picture(capsys: pytest.CaptureFixture[str])
     drawn = json.loads(Path("left.json").read_text())
     assert len(drawn["vconcat"]) == 2
     rows = [row for data in drawn["datasets"].values() for row in data if "days" in row]
-    left = [row["left"] for row in sorted(rows, key=lambda row: row["days"])]
+    by_kind: dict[str, list[float]] = {}
+    for row in sorted(rows, key=lambda row: row["days"]):
+        by_kind.setdefault(row["kind"], []).append(row["left"])
+    told = answer(capsys, asked)
+    assert by_kind.pop("recorded") == [one["left"] for one in told["by_day"]]
+    (left,) = by_kind.values()
     # Demand that grows leaves less each day.
     assert left == sorted(left, reverse=True)
-    assert left[0] == pytest.approx(answer(capsys, asked)["cores_left"])
-    # Three days tell no growth: then there is what each machine has left, and no more.
+    assert left[0] == pytest.approx(told["cores_left"])
+    # Three days tell no growth: then there is what they left, and no more.
     assert homenode(capsys, f"made --onto {TARGET} --picture now.json")[0] == 0
-    assert len(json.loads(Path("now.json").read_text())["vconcat"]) == 1
+    drawn = json.loads(Path("now.json").read_text())
+    rows = [row for data in drawn["datasets"].values() for row in data if "days" in row]
+    assert {(row["kind"], row["days"]) for row in rows} == {("recorded", at) for at in (-2, -1, 0)}
