@@ -50,19 +50,19 @@ class Answers:
 
     def of(self, row: Rows) -> Answer:
         """A row as an answer."""
-        now = self.problem.space.now()[0]
         run, base = self.run_of(row), self.base
-        solved = self.problem.solved(np.stack([now, row]))
-        was = solved if self.first is None else self.first.solved(self.first.space.now())
-        goals = [one.goal(self.problem.goal)[at] for at, one in enumerate((was, solved))]
+        was = (self.first or self.problem).solved_now
+        self.problem.stand_at(row)
+        solved = self.problem.solved(row[None, :])
+        goals = [one.goal(self.problem.goal)[0] for one in (was, solved)]
         answer = Answer(
             changes=self._changes(row, run, base),
-            cores=Estimate(float(solved.cores[1])),
-            money=float(solved.money[1]) if self.problem.wishes.told.licence else None,
-            response_ms=Estimate(float(solved.response[1]) or None),
-            headroom=float(solved.headroom[1]),
+            cores=Estimate(float(solved.cores[0])),
+            money=float(solved.money[0]) if self.problem.wishes.told.licence else None,
+            response_ms=Estimate(float(solved.response[0]) or None),
+            headroom=float(solved.headroom[0]),
             saving=Estimate(float(goals[0] - goals[1])),
-            saving_cores=Estimate(float(was.cores[0] - solved.cores[1])),
+            saving_cores=Estimate(float(was.cores[0] - solved.cores[0])),
             breaks=tuple(self._broken(row, run, base)),
         )
         if run is None or base is None:

@@ -118,6 +118,7 @@ def needed(problem: Problem, rows: Sequence[Rows], *, of_variant: bool = False) 
     """
     found: dict[bytes, Rows] = {}
     for row in rows:
+        problem.stand_at(row)
         for at in np.flatnonzero(row):
             less = row.copy()
             less[at] = 0

@@ -43,7 +43,7 @@ class Problem:
     @functools.cached_property
     def rules(self) -> list[Rule]:
         """What must hold."""
-        return rules_of(self.wishes, self.cost, self.solved(self.space.now()))
+        return rules_of(self.wishes, self.cost, self.solved_now)
 
     def holding(self, names: Iterable[str]) -> Problem | None:
         """The same with these partitions held as they are; None where nothing else may change."""
@@ -58,6 +58,19 @@ class Problem:
         """The same where every partition may change."""
         told = self.wishes.told.model_copy(update={"pinned": []})
         return problem_of(self.scenario, {}, replace(self.wishes, told=told), self.held)
+
+    @functools.cached_property
+    def solved_now(self) -> Solved:
+        """What the layout as it is costs."""
+        now = self.space.now()
+        self.stand_at(now[0])
+        return self.solved(now)
+
+    def stand_at(self, row: Rows) -> None:
+        """Solve layouts from this one on."""
+        options, sound = self.space.options(row[None, :])
+        if sound[0]:
+            self.cost.solver.near(options[0])
 
     def solved(self, rows: Rows) -> Solved:
         """What rows cost."""

@@ -2,9 +2,10 @@
 //! each other, of which each is solved once for those that are there.
 //!
 //! A part is the nodes of those that share homes or memory. What runs elsewhere is taken to be as
-//! in the layout from which others are compared, so that a part comes out the same whatever layout it is asked for, and
-//! whatever was asked before. Where that would not do (cores of the pool become scarce, ports are
-//! full, more overflows to other nodes), the layout has to be solved as a whole.
+//! in the layout from which others are compared, so that a part comes out the same whatever layout
+//! it is asked for, and whatever was asked before. Where that would not do (cores of the pool
+//! become scarce, ports are full, more overflows to other nodes), the layout has to be solved as a
+//! whole.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
