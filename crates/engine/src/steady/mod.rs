@@ -17,6 +17,7 @@ mod homes;
 mod host;
 mod overflow;
 mod price;
+mod run_queues;
 mod scope;
 mod seats;
 mod settle;

@@ -47,7 +47,7 @@ impl Layouts {
         let first: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
         refuse_mixed_groups(&first)?;
         let mut base = State::new(spec, limits(spec), tree, &first);
-        base.host = Host::of(spec);
+        base.host = Host::of(spec, &base.tree);
         Ok(Self {
             spec: spec.clone(),
             work: base.clone(),
