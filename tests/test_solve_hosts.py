@@ -89,6 +89,16 @@ def test_a_cap_of_xen_binds() -> None:
     assert cores(layout(limited, policy="credit2"))["a"] == pytest.approx(3.0, rel=1e-2)
 
 
+def test_a_small_run_queue_is_short_of_processors_while_a_large_one_is_not() -> None:
+    """Four queues of 12, 6, 12 and 6 processors have 7 of 28 virtual processors each."""
+    loops = '{ kind = "loops", count = 28, endless = true, profile = "compute" }'
+    scenario = layout(guest("a", loops, 28, policy="credit2"), policy="credit2")
+    assert cores(scenario)["a"] == pytest.approx(26.0, rel=1e-3)
+    text = json.dumps(scenario.spec())
+    (one,) = json.loads(_engine.simulate(text, 0, lambda _: True))["partitions"]
+    assert one["totals"]["busy_ns"] / 2e9 == pytest.approx(26.0, rel=1e-2)
+
+
 def test_who_shares_a_core_is_slower() -> None:
     """Two on the threads of one core, and on two cores."""
     done = []

@@ -4,9 +4,10 @@
 use super::demand::Arrivals;
 use super::form::Form;
 use super::host::Host;
-use super::overflow::mean_beyond;
+use super::overflow::{above, mean_beyond};
 use super::state::{Doing, State};
 use crate::hypervisor::policies::{quota, share_out, Member};
+use crate::spec::Policy;
 
 impl State {
     /// Whose threads have to wait for processors, and for how much of the time; by how much that
@@ -95,22 +96,66 @@ fn share_lot(
         .map(|group| quota(&host.cgroups[group]) * part_of(host, forms, wants, (group, &members)))
         .collect();
     let shares = share_out(&host.cgroups, &rooms, &members, cores);
-    let (mut mean, mut variance, mut most) = (0.0, 0.0, 0.0);
+    let mut most = 0.0;
+    let mut asking = Vec::with_capacity(units.len());
     for ((partition, share), got) in units.iter().zip(&shares) {
         granted[*partition] += got;
-        let (load, form) = (&doing[*partition].load, forms[*partition]);
-        let served = load.vps.min(form.threads.cap);
-        mean += share * served;
-        variance += share * load.vps_variance;
+        let (doing, form) = (&doing[*partition], forms[*partition]);
+        asking.push(Asking {
+            mean: share * doing.load.vps.min(form.threads.cap),
+            variance: share * doing.load.vps_variance,
+            used: doing.load.vps / doing.in_use.max(1e-9) / form.threads.weight,
+        });
         most += share * f64::from(form.filled.vps());
     }
-    // What more want than there are processors for by chance, not always, all lose alike.
     if most > cores {
-        let by_chance = mean_beyond(mean, variance, cores) - (mean - cores).max(0.0);
-        for (partition, share) in &units {
-            waits[*partition] += by_chance * share * doing[*partition].load.vps / mean.max(1e-9);
+        let lost = by_chance(&asking, cores, host.policy == Policy::Credit2);
+        for ((partition, _), lost) in units.iter().zip(lost) {
+            waits[*partition] += lost;
         }
     }
+}
+
+/// What some threads want of a lot's processors.
+#[derive(Clone, Copy, Debug)]
+struct Asking {
+    mean: f64,
+    variance: f64,
+    /// How much of its time each works, by its weight.
+    used: f64,
+}
+
+/// What more want than there are processors for by chance, not always: what each loses of it. All
+/// lose alike; by credit those first that use most for their weight, as they have least of it.
+fn by_chance(asking: &[Asking], cores: f64, by_credit: bool) -> Vec<f64> {
+    let (mean, variance) = asking.iter().fold((0.0, 0.0), |(mean, variance), of| {
+        (mean + of.mean, variance + of.variance)
+    });
+    let all = mean_beyond(mean, variance, cores) - (mean - cores).max(0.0);
+    let chance = |own: &Asking| {
+        if !by_credit {
+            return 1.0;
+        }
+        // Who comes before it, and of its like every other: if these have all processors, it waits.
+        let (before, varied) = asking.iter().fold((0.0, 0.0), |(mean, variance), of| {
+            let part = comes_before(of.used, own.used);
+            (mean + part * of.mean, variance + part * of.variance)
+        });
+        above((cores - before) / varied.sqrt().max(1e-9))
+    };
+    let lost: Vec<f64> = asking.iter().map(|own| own.mean * chance(own)).collect();
+    let sum: f64 = lost.iter().sum();
+    lost.iter()
+        .zip(asking)
+        .map(|(lost, of)| (all * lost / sum.max(1e-12)).min(of.mean))
+        .collect()
+}
+
+/// Part of the time in which one has more credit than another that uses so much: how much that has
+/// of it goes up and down, so that less than a factor of two between them does not decide.
+fn comes_before(one: f64, other: f64) -> f64 {
+    let times = (other.max(1e-12) / one.max(1e-12)).log2();
+    (0.5 + 0.5 * times).clamp(0.0, 1.0)
 }
 
 /// The part of what a group wants that it wants here: so much of its quota counts here.
@@ -144,5 +189,34 @@ fn part_of(
         here / all
     } else {
         1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asking(mean: f64, used: f64) -> Asking {
+        let variance = 0.5 * mean;
+        Asking {
+            mean,
+            variance,
+            used,
+        }
+    }
+
+    #[test]
+    fn by_credit_those_wait_that_use_most() {
+        let two = [asking(2.0, 0.1), asking(2.0, 1.0)];
+        let alike = by_chance(&two, 4.5, false);
+        assert!((alike[0] - alike[1]).abs() < 1e-12);
+        let first = by_chance(&two, 4.5, true);
+        assert!(first[0] < 0.2 * first[1], "{first:?}");
+        // All together lose the same.
+        let sum = |lost: &[f64]| lost.iter().sum::<f64>();
+        assert!((sum(&alike) - sum(&first)).abs() < 1e-9);
+        // With equal credit they wait alike.
+        let equal = by_chance(&[asking(2.0, 0.5); 2], 4.5, true);
+        assert!((equal[0] - alike[0]).abs() < 1e-9);
     }
 }

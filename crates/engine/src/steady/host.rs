@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::demand::Arrivals;
 use super::form::Form;
+use crate::hypervisor::policies::queue_of;
 use crate::ids::ChipId;
 use crate::machine::Topology;
 use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
@@ -13,6 +14,8 @@ use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lot {
     pub cpus: f64,
+    /// Number of their run queue, under Xen; elsewhere all have one.
+    pub queue: usize,
     /// By chip.
     pub on: Vec<(usize, f64)>,
     /// Share of the siblings of its processors that are in each lot.
@@ -42,6 +45,8 @@ pub(super) struct Host {
     /// How long one of those that wait for a processor runs [ns].
     pub turn_ns: f64,
     pub numa: Option<NumaBalancing>,
+    /// Number of the run queue of each processor.
+    pub queue_of: Vec<usize>,
     pub lots: Vec<Lot>,
     pub units: Vec<Unit>,
     /// Share of the time in which one that polls is left to: others may want its processor.
@@ -70,12 +75,14 @@ impl Room {
 const HARDLY_EVER: f64 = 3.0;
 /// Steps after each of which threads are dealt out anew: what they want is known by then.
 const DEALS: usize = 2;
+/// The same under Xen, where run queues go by how busy threads are: after twice as many each time.
+const LAST_DEAL: usize = 32;
 /// Rounds in which threads that may use several lots are evened out over them.
 const ROUNDS: usize = 40;
 
 impl Host {
     /// A machine's; none where no host schedules.
-    pub fn of(spec: &Spec) -> Option<Self> {
+    pub fn of(spec: &Spec, tree: &Topology) -> Option<Self> {
         let hypervisor = &spec.machine.hypervisor;
         let siblings = usize::from(hypervisor.siblings.max(1));
         let linux = &hypervisor.linux;
@@ -99,6 +106,11 @@ impl Host {
                     .max(hypervisor.credit2.min_timer_ns) as f64
             },
             numa: linux.numa_balancing.filter(|_| is_linux),
+            queue_of: if is_linux {
+                vec![0; usize::from(tree.active_cores)]
+            } else {
+                queue_of(&spec.machine, tree)
+            },
             lots: Vec::new(),
             units: Vec::new(),
             room: 1.0,
@@ -116,10 +128,11 @@ impl Host {
             .collect();
         masks.sort();
         masks.dedup();
-        let mut lots: BTreeMap<Vec<bool>, Vec<u16>> = BTreeMap::new();
+        let mut lots: BTreeMap<(Vec<bool>, usize), Vec<u16>> = BTreeMap::new();
         for cpu in 0..tree.active_cores {
             let who = masks.iter().map(|mask| mask.contains(&cpu)).collect();
-            lots.entry(who).or_default().push(cpu);
+            let queue = self.queue_of[usize::from(cpu)];
+            lots.entry((who, queue)).or_default().push(cpu);
         }
         let members: Vec<&Vec<u16>> = lots.values().collect();
         self.lots = members
@@ -133,7 +146,7 @@ impl Host {
                 let usable = lots
                     .keys()
                     .enumerate()
-                    .filter(|(_, who)| mask.is_none_or(|mask| who[mask]));
+                    .filter(|(_, (who, _))| mask.is_none_or(|mask| who[mask]));
                 let usable: Vec<usize> = usable.map(|(at, _)| at).collect();
                 let all: f64 = usable.iter().map(|at| self.lots[*at].cpus).sum();
                 let part = |at: &usize| (*at, self.lots[*at].cpus / all);
@@ -168,6 +181,7 @@ impl Host {
         }
         Lot {
             cpus: cpus.len() as f64,
+            queue: self.queue_of[usize::from(cpus[0])],
             on: on.into_iter().collect(),
             beside,
         }
@@ -176,10 +190,13 @@ impl Host {
     /// Evens out threads that may use several lots, and deals all out to chips, while this is due;
     /// `busy` are the threads with work of each partition, of so many.
     pub fn deal(&mut self, tree: &Topology, forms: &[&Form], busy: &[f64]) -> bool {
-        if self.steps >= DEALS {
+        self.steps += 1;
+        if self.policy == Policy::Credit2 {
+            return self.deal_queues(forms, busy);
+        }
+        if self.steps > DEALS {
             return false;
         }
-        self.steps += 1;
         self.even_out(busy);
         let mut rooms = vec![Room::default(); tree.chips().len()];
         for lot in &self.lots {
@@ -191,8 +208,7 @@ impl Host {
         for stays in [true, false] {
             for unit in &mut units {
                 let form = forms[unit.partition];
-                let first = self.policy == Policy::Credit2
-                    || matches!(form.demand.arrivals, Arrivals::Always(..));
+                let first = matches!(form.demand.arrivals, Arrivals::Always(..));
                 if first == stays {
                     self.seat(tree, form, busy, unit, &mut rooms);
                 }
@@ -202,20 +218,59 @@ impl Host {
         true
     }
 
-    /// Goes on until the lots that threads may use are used alike, as far as that can be.
+    /// The same under Xen, from which the chips follow.
+    fn deal_queues(&mut self, forms: &[&Form], busy: &[f64]) -> bool {
+        let due = self.steps.is_power_of_two() && self.steps <= LAST_DEAL;
+        if !due || !self.deal_to_queues(forms, busy) {
+            return false;
+        }
+        self.even_out(busy);
+        for unit in &mut self.units {
+            let mut seats: BTreeMap<usize, f64> = BTreeMap::new();
+            for (lot, part) in &unit.lots {
+                let lot = &self.lots[*lot];
+                for (chip, cpus) in &lot.on {
+                    *seats.entry(*chip).or_default() += part * cpus / lot.cpus;
+                }
+            }
+            unit.seats = seats.into_iter().collect();
+        }
+        true
+    }
+
+    /// Goes on until the lots of a queue that threads may use are used alike, as far as that can
+    /// be.
     fn even_out(&mut self, busy: &[f64]) {
-        if self.lots.len() < 2 {
+        let queues = self.queue_of.last().map_or(0, |last| last + 1);
+        if self.lots.len() <= queues {
             return;
         }
         for _ in 0..ROUNDS {
             let used = self.used(busy);
             for unit in &mut self.units {
+                let (mut before, mut now) = (vec![0.0; queues], vec![0.0; queues]);
                 for (lot, share) in &mut unit.lots {
-                    *share /= (used[*lot] / self.lots[*lot].cpus).max(0.01).sqrt();
+                    let lot = (&self.lots[*lot], used[*lot]);
+                    before[lot.0.queue] += *share;
+                    *share /= (lot.1 / lot.0.cpus).max(0.01).sqrt();
+                    now[lot.0.queue] += *share;
                 }
-                let all: f64 = unit.lots.iter().map(|(_, share)| share).sum();
-                unit.lots.iter_mut().for_each(|(_, share)| *share /= all);
+                for (lot, share) in &mut unit.lots {
+                    let queue = self.lots[*lot].queue;
+                    *share *= before[queue] / now[queue].max(1e-300);
+                }
             }
+        }
+    }
+
+    /// Share of a unit's time on a chip and in a lot; the part of it there, and on the chip.
+    pub fn both(&self, (lot, part): (usize, f64), (chip, share): (usize, f64)) -> f64 {
+        let lot = &self.lots[lot];
+        let on = lot.on.iter().find(|(at, _)| *at == chip);
+        match (self.policy, on) {
+            (_, None) => 0.0,
+            (Policy::Credit2, Some((_, cpus))) => part * cpus / lot.cpus,
+            _ => part * share,
         }
     }
 
@@ -246,11 +301,7 @@ impl Host {
             _ => vps,
         };
         let count = (unit.share * vps).round().max(1.0) as usize;
-        // Xen takes new ones to be half busy.
-        let each = match self.policy {
-            Policy::Credit2 => 0.5,
-            _ => busy[unit.partition] / vps,
-        };
+        let each = busy[unit.partition] / vps;
         let mut usable: Vec<usize> = unit
             .lots
             .iter()

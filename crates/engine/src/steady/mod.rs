@@ -18,6 +18,7 @@ mod host;
 mod overflow;
 mod passage;
 mod price;
+mod run_queues;
 mod scope;
 mod seats;
 mod settle;

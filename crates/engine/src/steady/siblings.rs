@@ -5,13 +5,18 @@
 //! sleeps and wakes often comes back to its last processor, whatever runs beside it, so there it
 //! finds each sibling busy with the chance that any processor is which has not been left to those
 //! that stay.
+//!
+//! Under Xen whoever wakes goes back to its last core if nobody is there, else to one that is free,
+//! else to its last processor. So it moves as often as others have come to that core meanwhile, and
+//! while no core is free, to that processor.
 
 use super::demand::Arrivals;
+use super::dispatches::{found_taken, takes, SCARCELY};
 use super::filling::THREADS;
 use super::form::Form;
 use super::host::{Host, Unit};
-use super::overflow::mean_beyond;
-use super::state::{Crowd, Doing, State};
+use super::overflow::{above, mean_beyond};
+use super::state::{Crowd, Doing, State, Stay};
 use crate::spec::Policy;
 
 /// How long a thread runs beside another before balancing has found an idle core for it [ns]:
@@ -19,7 +24,7 @@ use crate::spec::Policy;
 const FOUND_NS: f64 = 30e6;
 
 /// What runs on the processors of a lot on a chip.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Crowded {
     cpus: f64,
     busy: f64,
@@ -28,6 +33,8 @@ struct Crowded {
     staying: f64,
     /// Threads that come and go there.
     coming: f64,
+    /// Under Xen, who keeps them busy.
+    stays: Vec<Stay>,
 }
 
 impl State {
@@ -43,8 +50,9 @@ impl State {
                 staying(doing, form)
             };
             let each = doing.load.vps / f64::from(form.filled.vps());
+            let away_ns = stay(doing, 0.0).away_ns;
             for site in &mut doing.sites {
-                let found = lots.around((partition, site.chip), stays, each);
+                let found = lots.around((partition, site.chip), stays, (each, away_ns));
                 if found.weight > 0.0 {
                     let crowd = found.crowd.map(|share| share / found.weight);
                     site.taken = found.taken / found.weight;
@@ -88,8 +96,14 @@ impl<'a> Lots<'a> {
         }
     }
 
-    /// What a partition finds on a chip; `stays` and `each` are as of [`Crowded::crowd`].
-    fn around(&self, (partition, chip): (usize, usize), stays: f64, each: f64) -> Around {
+    /// What a partition finds on a chip whose threads are away for so long; `stays` and `each` are
+    /// as of [`Crowded::crowd`].
+    fn around(
+        &self,
+        (partition, chip): (usize, usize),
+        stays: f64,
+        (each, away_ns): (f64, f64),
+    ) -> Around {
         let siblings = self.host.siblings;
         let mut sum = Around::default();
         let own = |unit: &&Unit| unit.partition == partition;
@@ -102,10 +116,14 @@ impl<'a> Lots<'a> {
                     continue;
                 };
                 let mix = self.mixed(*lot, of.crowd(siblings, stays, each));
-                let by = unit.share * share * part;
+                let by = unit.share * self.host.both((*lot, *part), (chip, *share));
                 sum.weight += by;
                 sum.beside += by * of.beside(siblings, 0.0);
-                sum.taken += by * of.taken();
+                sum.taken += by
+                    * match self.host.policy {
+                        Policy::Credit2 => of.moved(siblings, away_ns),
+                        _ => of.taken(),
+                    };
                 let pairs = sum.crowd.iter_mut().zip(mix);
                 pairs.for_each(|(sum, mix)| *sum += by * mix);
             }
@@ -141,6 +159,16 @@ fn staying(doing: &Doing, form: &Form) -> f64 {
     }
 }
 
+/// What a partition's threads do that keep so many processors busy.
+fn stay(doing: &Doing, cores: f64) -> Stay {
+    let wakes = doing.load.wakes_per_ns;
+    Stay {
+        cores,
+        stay_ns: doing.served * doing.load.vps / wakes.max(1e-15),
+        away_ns: (doing.in_use - doing.load.vps).max(0.0) / wakes.max(1e-18),
+    }
+}
+
 /// By lot and chip.
 fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Crowded)>> {
     let lots = host.lots.iter();
@@ -167,7 +195,7 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
                 let Some((_, of)) = found[*lot].iter_mut().find(|(at, _)| at == chip) else {
                     continue;
                 };
-                let share = unit.share * part * share;
+                let share = unit.share * host.both((*lot, *part), (*chip, *share));
                 let busy = share * doing.cores();
                 // So many of all, taken as they come.
                 let beside = if vps > 1.0 {
@@ -181,6 +209,9 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
                 of.staying += busy * stays;
                 of.coming += share * (1.0 - stays) * doing.in_use;
                 of.variance += (busy + beside - busy * busy).max(0.0);
+                if host.policy == Policy::Credit2 {
+                    of.stays.push(stay(doing, share * doing.served * load.vps));
+                }
             }
         }
     }
@@ -212,6 +243,21 @@ impl Crowded {
         // While all have a core each, nobody runs beside them.
         let crowded = (self.staying + self.coming - cores) / (self.cpus - cores).max(1.0);
         (others / (among - 1.0).max(1.0)).clamp(0.0, 1.0) * crowded.clamp(0.0, 1.0)
+    }
+
+    /// Chance that who has been away for so long finds others where it was, and moves.
+    fn moved(&self, siblings: usize, away_ns: f64) -> f64 {
+        let by_place = |places: f64| {
+            let beyond = mean_beyond(self.busy, self.variance, places);
+            let idle = (places - self.busy + beyond).max(SCARCELY * places);
+            found_taken(self.stays.iter(), takes(self.stays.iter(), idle), away_ns)
+        };
+        if siblings == 1 {
+            return by_place(self.cpus);
+        }
+        let cores = self.cpus / siblings as f64;
+        let none_free = above((cores - self.busy) / self.variance.sqrt().max(1e-9));
+        (1.0 - none_free) * by_place(cores) + none_free * by_place(self.cpus)
     }
 
     /// What runs on the last processor of a thread that comes and goes, while it is away.

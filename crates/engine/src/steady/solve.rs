@@ -50,7 +50,7 @@ impl Layouts {
         let first: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
         refuse_mixed_groups(&first)?;
         let mut own = State::new(spec, limits(spec), tree, &first);
-        own.host = Host::of(spec);
+        own.host = Host::of(spec, &own.tree);
         Ok(Self {
             spec: spec.clone(),
             work: own.clone(),

@@ -2,13 +2,13 @@
 //! caches that a thread finds cold.
 
 use super::form::Form;
-use super::halts::used;
+use super::halts::{again, used};
 use super::host::Host;
 use super::state::{Doing, Site, State, NOTHING};
 use crate::cost::Refill;
 use crate::hypervisor::numa::next_period_ns;
 use crate::ids::ChipId;
-use crate::spec::{Policy, Workload};
+use crate::spec::Policy;
 
 /// How virtual processors halt: for how long on the mean [ns], what polling takes [processors], the
 /// share of halts that end meanwhile, and the squares of the busy shares.
@@ -25,12 +25,7 @@ impl Halting {
         let load = &doing.load;
         let vps = f64::from(form.filled.vps());
         let idle = (vps - load.vps).max(0.0);
-        let again = match form.partition.workload {
-            Workload::Transactions { .. } | Workload::Users { .. } => {
-                1.0 - 1.0 / form.demand.bursts
-            }
-            _ => 1.0,
-        };
+        let again = again(form);
         let chips = form.homes.len();
         let used = used(form.filled.vps() as usize, chips, load.vps, again);
         let turns = chips as f64 * idle / vps;

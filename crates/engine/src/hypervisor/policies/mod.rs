@@ -10,7 +10,7 @@ mod phyp;
 mod prsm;
 mod round_robin;
 
-pub use credit2::Credit2;
+pub use credit2::{queue_of, Credit2};
 pub use dedicated::Dedicated;
 pub use host::{hosts, in_effect as host_in_effect, scheduler, settings_of, HostChoice};
 pub use linux::{quota, share_out, turn_ns, Linux, Member};

@@ -28,6 +28,7 @@ mod unit;
 use super::super::host::{HostCount, HostScheduler};
 use super::super::State;
 use crate::kernel::When;
+use crate::machine::Topology;
 use crate::spec::{self, Spec};
 use cpus::CpuSet;
 use domain::{Domain, Kept};
@@ -53,6 +54,20 @@ pub struct Credit2 {
     domains: ById<PartitionId, Kept>,
     /// When the first of the budgets is due.
     timer_at: When,
+}
+
+/// Number of the run queue of each processor of a machine.
+pub fn queue_of(machine: &spec::Machine, tree: &Topology) -> Vec<usize> {
+    let (rules, siblings) = (machine.hypervisor.credit2, machine.hypervisor.siblings);
+    let groups = groups::groups(
+        tree,
+        siblings.max(1).into(),
+        rules.runqueue,
+        rules.max_per_queue,
+    );
+    let each = groups.into_iter().enumerate();
+    each.flat_map(|(at, group)| group.into_iter().map(move |_| at))
+        .collect()
 }
 
 impl Credit2 {
