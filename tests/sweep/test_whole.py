@@ -16,7 +16,7 @@ from homenode.errors import HomenodeError
 from homenode.model.scenario import Scenario
 from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
-from homenode.simulate.sweep import drive, replicated, whole, worker
+from homenode.simulate.sweep import drive, whole, worker
 from homenode.simulate.sweep.crew import Processes
 from homenode.simulate.sweep.whole import InterruptedRuns, keep_runs
 
@@ -139,7 +139,7 @@ def test_a_layout_without_an_answer_leaves_nothing(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = {"refused": "scenario small has no steady state: so", "summary": {}, "tables": {}}
-    monkeypatch.setattr(replicated, "replicated", lambda *_: said)
+    monkeypatch.setattr(worker, "replicated", lambda *_: said)
     with pytest.raises(HomenodeError, match="scenario small has no steady state: so"):
         keep_runs(layouts(small)[:1], replications=1, jobs=1, out=tmp_path / "runs")
     assert not list((tmp_path / "runs").iterdir())

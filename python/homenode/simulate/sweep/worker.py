@@ -18,6 +18,7 @@ from homenode.model.scenario import Scenario
 from homenode.simulate.engine import build
 from homenode.simulate.sweep.order import AnyOrder, Done, Order, Reply, RunsOrder, key_of
 from homenode.simulate.sweep.point import Played, Ready, played, read, record_of
+from homenode.simulate.sweep.replicated import replicated
 
 _AT_ONCE = 16
 """Points that are read before the first of them is simulated."""
@@ -83,8 +84,6 @@ class RunsWorker:
 
     def work(self, numbers: Sequence[int], stop: threading.Event) -> tuple[Done, ...]:
         """These replications, until someone stops it."""
-        from homenode.simulate.sweep.replicated import replicated
-
         found: list[Done] = []
         for number in numbers:
             at, index = self.order.replication(number)
