@@ -176,7 +176,7 @@ fn from_wherever_layouts_are_compared_they_come_out_the_same() {
         let mut other = near.clone();
         other[at % rates.len()] = 1 + at % 4;
         for row in [near, &other] {
-            let told = compared(&mut layouts, &[row.clone()]).remove(0);
+            let told = compared(&mut layouts, std::slice::from_ref(row)).remove(0);
             let cold = layouts.solve(row).unwrap();
             for (one, other) in told.iter().zip(&cold.partitions) {
                 apart.push((one.cores / other.cores - 1.0).abs());

@@ -15,8 +15,8 @@ pub(super) const ROUGHLY: f64 = 1e-3;
 /// What a step of partitions that share cores goes at first, in parts of the usual way: these halve
 /// what they change, so that who displaces each other comes to rest.
 const FORWARD: f64 = 1.5;
-/// Iterations after which an answer counts as found, and one of many that are only compared: by then
-/// it goes to and fro between balances that are as good.
+/// Iterations after which an answer counts as found, and one of many that are only compared: by
+/// then it goes to and fro between balances that are as good.
 const MOST_STEPS: usize = 200;
 const MOST_ROUGHLY: usize = 60;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual

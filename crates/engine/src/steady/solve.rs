@@ -211,11 +211,14 @@ impl Layouts {
         let pairs = chosen.iter().zip(&self.forms);
         let forms: Vec<&Form> = pairs.map(|(at, of)| &of[*at]).collect();
         let scope = self.scope(settled < ROUGHLY);
-        let own = matches!(from, Start::Own);
-        let state = if own { &self.own } else { &self.base };
+        let own = vec![0; self.forms.len()];
+        let (state, there) = match from {
+            Start::Own => (&self.own, &own),
+            Start::Near => (&self.base, &self.near),
+        };
         self.work.follow(state, &scope, &forms);
-        for (at, number) in chosen.iter().enumerate() {
-            if *number != if own { 0 } else { self.near[at] } {
+        for (at, (number, before)) in chosen.iter().zip(there).enumerate() {
+            if number != before {
                 self.work.take(at, &self.forms[at][*number]);
             }
         }
