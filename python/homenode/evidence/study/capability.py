@@ -230,7 +230,9 @@ def capability_study(
     for place, machine in enumerate(predictions):
         _check_prediction(machine, problems, (*here, "prediction", place))
     generations = _generations(told, predictions, problems)
-    return CapabilityStudy(table, 1 if told.base is None else told.base, cases, predictions, generations)
+    return CapabilityStudy(
+        table, 1 if told.base is None else told.base, cases, predictions, generations
+    )
 
 
 def _table(told: file.Capability, problems: Problems) -> CapabilityTable | None:
