@@ -25,6 +25,7 @@ PARTS = frozenset(
         "LimitsSpec",
         "LoadsSpec",
         "LockSpec",
+        "RoamingSpec",
         "SpreadSpec",
         "StreamSpec",
         "ThinkSpec",

@@ -197,7 +197,7 @@ def test_factors_are_predicted_for_any_machine(capsys: Capture) -> None:
     assert "memory of other nodes" in out
     assert "predicted from the topology with the profile reference" in out
     assert "A factor is what this profile is predicted to reach" in out
-    other = answer(capsys, "ibm-z13", "--predict", "--profile", "oltp", "--processors", "8")
+    other = answer(capsys, "ibm-z15", "--predict", "--profile", "oltp", "--processors", "8")
     assert "with the profile oltp" in other
     assert "memory of other nodes" not in other
 

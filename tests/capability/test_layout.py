@@ -36,18 +36,18 @@ def test_equal_shares_with_the_larger_ones_first() -> None:
 def test_a_book_is_filled_before_the_next_and_its_chips_evenly() -> None:
     z196 = shipped("ibm-z196")
     assert z196.busy(8)[:6] == [2, 2, 1, 1, 1, 1]
-    assert [of_nodes(z196, n) for n in (18, 19, 35, 36, 69)] == [
-        [18, 0, 0, 0],
-        [18, 1, 0, 0],
-        [18, 17, 0, 0],
-        [18, 17, 1, 0],
-        [18, 17, 17, 17],
+    assert [of_nodes(z196, n) for n in (17, 18, 34, 35, 66)] == [
+        [17, 0, 0, 0],
+        [17, 1, 0, 0],
+        [17, 17, 0, 0],
+        [17, 17, 1, 0],
+        [17, 17, 16, 16],
     ]
 
 
 def test_what_is_beyond_the_customers_goes_on_evenly() -> None:
     z196 = shipped("ibm-z196")
-    assert of_nodes(z196, 71) == [19, 18, 17, 17]
+    assert of_nodes(z196, 68) == [18, 18, 16, 16]
     assert of_nodes(z196, 96) == [24, 24, 24, 24]
     assert max(z196.busy(96)) == 4
 
@@ -81,9 +81,23 @@ def test_more_than_there_are_is_refused() -> None:
 
 
 def test_a_machine_without_a_layout_is_taken_as_described() -> None:
-    z13 = shipped("ibm-z13")
-    assert (z13.processors, z13.group_chips, z13.memory) == (141, 3, "beside")
-    assert z13.change == {}
+    epyc = shipped("amd-epyc-7742-2s")
+    assert (epyc.processors, epyc.memory, epyc.change) == (128, "beside", {})
+
+
+def test_a_model_of_fewer_drawers_fills_those_that_it_has(folder: Path) -> None:
+    model = """\
+machine = "ibm-z13"
+nodes = { value = 2, source = "one drawer" }
+processors = { value = 30, source = "sold with 30" }
+drawer_nodes = { value = 2, source = "two nodes" }
+memory = { value = "drawers", source = "in one drawer" }
+"""
+    (folder / "one.toml").write_text(model, encoding="utf-8")
+    one = layout_of(machine("ibm-z13"), "one.toml")
+    assert of_nodes(one, 15) == [15, 0, 0, 0, 0, 0, 0, 0]
+    assert of_nodes(one, 30) == [15, 15, 0, 0, 0, 0, 0, 0]
+    assert (one.memory, one.drawer_nodes) == ("drawers", 2)
 
 
 def test_a_layout_of_ones_own(folder: Path) -> None:

@@ -48,12 +48,14 @@ CACHES: dict[str, dict[str, tuple[int, int | None, int]]] = {
 }
 # Nodes, chips of a node, cores of a chip, threads of a core, cores for customers.
 SHAPES = {
+    "ibm-z9": (4, 8, 2, 1, 54),
     "ibm-z10": (4, 5, 4, 1, 64),
     "ibm-z196": (4, 6, 4, 1, 66),
     "ibm-zec12": (4, 6, 6, 1, 89),
     "ibm-z13": (8, 3, 8, 2, 141),
     "ibm-z14": (4, 6, 10, 2, 170),
     "ibm-z15": (5, 4, 12, 2, 190),
+    "ibm-z16": (4, 8, 8, 2, 200),
 }
 # Factor, then the weights of L3, own L4, other L4 and memory.
 WEIGHTS = {
@@ -63,6 +65,7 @@ WEIGHTS = {
     "ibm-z13": (2.6, 0.4, 1.6, 3.5, 7.5),
     "ibm-z14": (2.4, 0.4, 1.5, 3.2, 7.0),
     "ibm-z15": (2.9, 0.45, 1.5, 3.2, 6.5),
+    "ibm-z16": (4.3, 0.45, 1.3, 5.0, 6.1),
 }
 
 

@@ -17,9 +17,9 @@ SEEN = Path(__file__).parent / "seen.csv"
 """Rows that are no validation: fitted to, seen before a choice, or by construction. New ones are
 added at the end.
 """
-FIRST = 914
+FIRST = 1175
 """Lines of the list, its head included, that no change may touch; raise it when the list grows."""
-DIGEST = "00222aad90bc97f8356cef33d0078a6f05b8f8986f6ab0ac35753b0ed1ec7a4b"
+DIGEST = "a2e60e25a4e626f13df7d36887e09cb32fa20be2d68c36fa8e1b977060afa711"
 """SHA-256 of these lines."""
 
 READ_ANEW = {("aix-micro-partitioning", "vcsw_per_s"): "vcsw"}

@@ -16,6 +16,11 @@
 //! ```text
 //! sum over partitions of  (1 - f) n K(v T / n) + f K(v T)  =  capacity
 //! ```
+//! What each has for itself stays with a processor, or is work that any of the N busy threads of the
+//! partition takes up (`roaming`, the share r): then every cache sees all of it by turns, as it
+//! would N jobs that are each there for 1/N of the time, and n K(v T / n) is
+//! `(1 - r) n K(v T / n) + r N K(v T / N)`.
+//!
 //! A working set that is touched evenly adds W (1 - e^(-q line x / W)) to K and q e^(-q line x / W)
 //! to m (see [`MissCurve`]).
 //!
@@ -33,7 +38,39 @@ use crate::spec::{Cache, CacheScope, Machine, Profile};
 pub struct Working {
     curve: MissCurve,
     common: f64,
+    roaming: f64,
     line_bytes: f64,
+}
+
+/// What a thread finds in caches up to one of them [bytes].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Found {
+    /// Of what is its own.
+    pub own: f64,
+    /// Of its own work, where any processor takes that up.
+    pub roaming: f64,
+    /// Of what is common to its partition.
+    pub common: f64,
+}
+
+impl Found {
+    /// As much of everything.
+    pub fn all(bytes: f64) -> Self {
+        Self {
+            own: bytes,
+            roaming: bytes,
+            common: bytes,
+        }
+    }
+
+    /// Each changed alike.
+    pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
+        Self {
+            own: change(self.own),
+            roaming: change(self.roaming),
+            common: change(self.common),
+        }
+    }
 }
 
 /// Ages of lines in shared caches.
@@ -61,6 +98,8 @@ struct Stream {
     partition: usize,
     threads: f64,
     per_ns: f64,
+    /// Busy threads of the partition wherever they are, if its work roams.
+    everywhere: f64,
 }
 
 impl Working {
@@ -69,6 +108,7 @@ impl Working {
         Self {
             curve: MissCurve::of(profile),
             common: profile.footprint_common,
+            roaming: profile.roaming,
             line_bytes: f64::from(machine.line_bytes),
         }
     }
@@ -105,12 +145,28 @@ impl Working {
         per_ns * self.line_bytes * self.curve.at(bytes)
     }
 
-    /// Misses of a thread which finds so many bytes of its own, and of all that is common.
-    pub(super) fn misses(&self, own: f64, common: f64) -> f64 {
-        if own == common {
-            return self.curve.at(own);
+    /// Whether any processor takes up its work.
+    pub(super) fn roams(&self) -> bool {
+        self.roaming > 0.0
+    }
+
+    /// Misses of a thread which finds so many bytes.
+    pub(super) fn misses(&self, found: Found) -> f64 {
+        if found.own == found.common && (found.own == found.roaming || !self.roams()) {
+            return self.curve.at(found.own);
         }
-        (1.0 - self.common) * self.curve.at(own) + self.common * self.curve.at(common)
+        let alone = if self.roams() {
+            let (stays, roams) = (1.0 - self.roaming, self.roaming);
+            stays * self.curve.at(found.own) + roams * self.curve.at(found.roaming)
+        } else {
+            self.curve.at(found.own)
+        };
+        (1.0 - self.common) * alone + self.common * self.curve.at(found.common)
+    }
+
+    /// Misses that go to work which roams, of a thread that finds so many bytes of it.
+    pub(super) fn roaming_misses(&self, bytes: f64) -> f64 {
+        (1.0 - self.common) * self.roaming * self.curve.at(bytes)
     }
 }
 
@@ -204,7 +260,8 @@ impl Ages {
                         CacheScope::Node => tree.node_of(chip).index(),
                         _ => chip.index(),
                     };
-                    add(&mut level.streams[at], partition, threads, per_ns);
+                    let all = everywhere(spread, &working[partition]);
+                    add(&mut level.streams[at], (partition, all), threads, per_ns);
                 });
             }
             for (age, streams) in level.ages.iter_mut().zip(&level.streams) {
@@ -230,7 +287,8 @@ impl Level {
         for partition in who {
             let (threads, per_ns) = spreads[partition].work_on(chips);
             if threads > 0.0 {
-                add(streams, partition, threads, per_ns);
+                let all = everywhere(&spreads[partition], &working[partition]);
+                add(streams, (partition, all), threads, per_ns);
             }
         }
         self.lasts[at] = self.ages[at];
@@ -244,7 +302,12 @@ impl Level {
 }
 
 /// Adds what a partition does on a chip: its chips of a node follow each other.
-fn add(streams: &mut Vec<Stream>, partition: usize, threads: f64, per_ns: f64) {
+fn add(
+    streams: &mut Vec<Stream>,
+    (partition, everywhere): (usize, f64),
+    threads: f64,
+    per_ns: f64,
+) {
     match streams.last_mut() {
         Some(last) if last.partition == partition => {
             last.threads += threads;
@@ -254,7 +317,17 @@ fn add(streams: &mut Vec<Stream>, partition: usize, threads: f64, per_ns: f64) {
             partition,
             threads,
             per_ns,
+            everywhere,
         }),
+    }
+}
+
+/// Busy threads of a partition wherever they are; none counted where no work roams.
+fn everywhere(spread: &Spread, working: &Working) -> f64 {
+    if working.roams() {
+        spread.busy_threads()
+    } else {
+        0.0
     }
 }
 
@@ -289,9 +362,16 @@ fn filled(age: f64, streams: &[Stream], working: &[Working]) -> (f64, f64) {
         } else {
             all
         };
-        held += (1.0 - of.common) * own * each + of.common * all;
         let fill = |bytes| of.fill(stream.per_ns, bytes);
-        fills += (1.0 - of.common) * fill(each) + of.common * fill(all);
+        let (mut alone, mut comes) = (own * each, fill(each));
+        if of.roams() {
+            let jobs = stream.everywhere.max(own);
+            let part = of.brought(done / jobs);
+            alone += of.roaming * (jobs * part - alone);
+            comes += of.roaming * (fill(part) - comes);
+        }
+        held += (1.0 - of.common) * alone + of.common * all;
+        fills += (1.0 - of.common) * comes + of.common * fill(all);
     }
     (held, fills)
 }
@@ -309,6 +389,7 @@ mod tests {
                 set: None,
             },
             common,
+            roaming: 0.0,
             line_bytes: 128.0,
         }
     }
@@ -318,6 +399,7 @@ mod tests {
             partition,
             threads,
             per_ns,
+            everywhere: 8.0,
         };
         let streams: Vec<Stream> = streams.iter().map(stream).collect();
         (0..60).fold(f64::INFINITY, |last, _| {
@@ -347,6 +429,7 @@ mod tests {
             partition: 0,
             threads: 4.0,
             per_ns: 1.0,
+            everywhere: 0.0,
         }];
         for (last, least) in [(quiet, 0.8), (f64::INFINITY, 0.8), (1e-6 * quiet, 0.4)] {
             let next = next_age(bytes, last, &busy, &works);
@@ -361,6 +444,45 @@ mod tests {
         let all = [working(1.0, 0.05)];
         let four = settled(bytes, &[(0, 4.0, 2.0)], &all);
         assert!((all[0].brought(2.0 * four) / bytes - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn work_that_roams_has_its_part_of_every_cache_whoever_is_behind_it() {
+        let bytes = 12.0 * 1_048_576.0;
+        let roams = [Working {
+            roaming: 1.0,
+            ..working(0.0, 0.05)
+        }];
+        // Eight jobs are in it by turns, be they on one, four or all eight of its threads.
+        for threads in [1.0, 4.0, 8.0] {
+            let age = settled(bytes, &[(0, threads, 0.5 * threads)], &roams);
+            let each = roams[0].brought(0.5 * threads * age / 8.0);
+            assert!((each / bytes - 1.0 / 8.0).abs() < 1e-9);
+        }
+    }
+
+    /// The example of docs/background/cost-model.md: two jobs that two nodes take up by turns.
+    #[test]
+    fn what_roams_is_partly_in_both_nodes() {
+        let one = Working {
+            roaming: 1.0,
+            ..working(0.0, 0.05)
+        };
+        let mut age = 1.0;
+        for _ in 0..60 {
+            let stream = Stream {
+                partition: 0,
+                threads: 1.0,
+                per_ns: 1.0,
+                everywhere: 2.0,
+            };
+            age = next_age(24.0 * one.curve.c0_bytes, age, &[stream], &[one]);
+        }
+        let misses = |per_ns: f64| one.curve.m0 / one.curve.at(one.brought(per_ns * age / 2.0));
+        assert_eq!(
+            format!("{:.3} {:.3}", misses(1.0), misses(2.0)),
+            "3.606 4.527"
+        );
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What the cost of an instruction has in common wherever its thread runs, for one partition and
 //! one number of busy threads: worked out once a run.
 
-use super::age::Working;
+use super::age::{Found, Working};
 use super::miss::MissCurve;
+use super::pause::Pause;
 use super::port::with_bandwidth;
 use super::store;
 use super::stream::Stream;
@@ -24,6 +25,8 @@ pub struct Fixed {
     pub(super) levels: Private,
     /// Share of a miss's latency that the thread waits for.
     pub(super) exposed: f64,
+    /// How its processor pauses.
+    pub(super) pause: Option<Pause>,
     /// Core part of an instruction [ns].
     pub(super) core_ns: f64,
     /// What it goes through in order; none = nothing.
@@ -59,6 +62,13 @@ pub(super) struct Private {
 }
 
 impl Fixed {
+    /// Time that a latency takes of a thread which waits for all of it [ns].
+    #[inline]
+    pub(super) fn waited(&self, latency_ns: f64) -> f64 {
+        self.pause
+            .map_or(latency_ns, |pause| pause.stretched(latency_ns))
+    }
+
     /// Works them out for a thread beside which so many, itself included, are busy on the core.
     pub fn of(machine: &Machine, partition: &Partition, threads: u8) -> Self {
         let profile = &partition.profile;
@@ -73,6 +83,7 @@ impl Fixed {
             shared_misses: curve.at(SHARING_AT_BYTES),
             levels: Private::of(machine, &curve, threads),
             exposed: 1.0 - profile.overlap,
+            pause: Pause::of(machine),
             core_ns,
             stream: Stream::of(machine, profile, threads, core_ns),
             walked,
@@ -89,7 +100,8 @@ impl Fixed {
 
 /// Core part of an instruction [ns].
 pub fn core_ns(machine: &Machine, profile: &Profile) -> f64 {
-    profile.eicpi / (machine.core_rate * machine.clock_hz * 1e-9)
+    let duty = machine.throttle.map_or(1.0, |told| told.duty);
+    profile.eicpi / (machine.core_rate * machine.clock_hz * 1e-9 * duty)
 }
 
 /// Time for which an instruction's stores occupy their way [ns]; none = of no account.
@@ -111,7 +123,11 @@ pub(super) fn idle_ns(machine: &Machine, profile: &Profile, threads: u8) -> f64 
         } else {
             working.divided(cache.bytes as f64, f64::from(threads))
         };
-        let misses = working.misses(inside(bytes, cache, own), inside(bytes, cache, common));
+        let misses = working.misses(Found {
+            own: inside(bytes, cache, own),
+            roaming: inside(bytes, cache, own),
+            common: inside(bytes, cache, common),
+        });
         bytes = inside(bytes, cache, own);
         if level > 0 {
             stall_ns += (before - misses) * cache.latency_ns;

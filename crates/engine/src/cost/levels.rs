@@ -1,8 +1,10 @@
 //! Misses and capacities of the cache levels, as one thread has them.
 
+use super::age::Found;
 use super::fixed::{self, Fixed};
 use super::place::Place;
-use crate::ids::Span;
+use super::spread::Sharers;
+use crate::ids::{ChipId, Span};
 use crate::machine::MAX_CACHES;
 use crate::spec::CacheScope;
 
@@ -18,14 +20,16 @@ pub(super) struct Levels {
     pub private: usize,
     /// Communication misses per instruction.
     pub communication: f64,
+    /// Misses of the last level that another instance of it serves: work that roams was there last.
+    pub roamed: f64,
 }
 
 impl Levels {
-    /// Levels at a place; `elsewhere` is the chance that another core wrote a shared line last.
+    /// Levels at a place, with the partition's other cores as seen from there.
     #[inline]
-    pub fn of(place: &Place, fixed: &Fixed, elsewhere: f64) -> Self {
+    pub fn of(place: &Place, fixed: &Fixed, sharers: &Sharers) -> Self {
         let caches = &place.machine.caches;
-        let sharing = place.partition.profile.sharing * elsewhere;
+        let sharing = place.partition.profile.sharing * sharers.elsewhere;
         let private = &fixed.levels;
         let mut levels = Self {
             count: caches.len(),
@@ -33,6 +37,7 @@ impl Levels {
             private_bytes: private.bytes,
             private: private.count.saturating_sub(1),
             communication: 0.0,
+            roamed: 0.0,
         };
         if sharing > 0.0 {
             levels.communication = sharing * fixed.shared_misses;
@@ -42,15 +47,21 @@ impl Levels {
             *misses *= alone;
         }
         let mut inside = private.bytes;
+        let mut roaming = inside;
         for (level, cache) in caches.iter().enumerate().skip(private.count) {
             let finds = finds(place, fixed, level);
-            let [own, common] = finds.map(|bytes| fixed::inside(inside, cache, bytes));
-            levels.misses[level] = alone * fixed.working.misses(own, common);
-            inside = own;
+            let found = finds.map(|bytes| fixed::inside(inside, cache, bytes));
+            levels.misses[level] = alone * fixed.working.misses(found);
+            (inside, roaming) = (found.own, found.roaming);
             if level == 0 {
                 levels.private = level;
                 levels.private_bytes = inside;
             }
+        }
+        let beyond = levels.count > private.count && sharers.beyond_chip() > 0.0;
+        if fixed.working.roams() && !fixed.from_home && beyond {
+            let left = fixed.working.roaming_misses(roaming) - elsewhere_missed(place, fixed);
+            levels.roamed = (alone * left).max(0.0);
         }
         levels
     }
@@ -64,7 +75,7 @@ impl Levels {
     /// Misses per instruction that memory serves.
     #[inline]
     pub fn memory(&self) -> f64 {
-        self.misses[self.count - 1]
+        self.misses[self.count - 1] - self.roamed
     }
 }
 
@@ -72,27 +83,54 @@ impl Levels {
 /// others of its partition that were behind it. Whoever was not there yet goes as fast as on an
 /// idle machine.
 #[inline]
-fn finds(place: &Place, fixed: &Fixed, level: usize) -> [f64; 2] {
+fn finds(place: &Place, fixed: &Fixed, level: usize) -> Found {
     let bytes = place.machine.caches[level].bytes as f64;
     let age = place.occupancy.ages.of(level, place.tree, place.chip);
     if age == f64::INFINITY {
-        return [bytes; 2];
+        return Found::all(bytes);
     }
-    let (threads, all) = match place.machine.caches[level].scope {
-        CacheScope::Node => {
-            let node = place.tree.node_of(place.chip);
-            place.spread.work_on(place.tree.chips_of(node))
-        }
-        _ => place.spread.work_on(Span::new(place.chip.index(), 1)),
-    };
+    let (threads, all) = place.spread.work_on(behind(place, level, place.chip));
     let each = if threads > 0.0 {
         all / threads
     } else {
         1.0 / fixed.idle_ns
     };
-    let own = fixed.working.brought(each * age).min(bytes);
-    if all <= each {
-        return [own; 2];
+    let brought = |per_ns: f64| fixed.working.brought(per_ns * age).min(bytes);
+    let mut found = Found::all(brought(each));
+    if all > each {
+        found.common = brought(all);
     }
-    [own, fixed.working.brought(all * age).min(bytes)]
+    if fixed.working.roams() {
+        found.roaming = brought(all.max(each) / place.spread.busy_threads().max(1.0));
+    }
+    found
+}
+
+/// Chips whose cores share an instance of a level with those of `chip`.
+#[inline]
+fn behind(place: &Place, level: usize, chip: ChipId) -> Span<ChipId> {
+    match place.machine.caches[level].scope {
+        CacheScope::Node => place.tree.chips_of(place.tree.node_of(chip)),
+        _ => Span::new(chip.index(), 1),
+    }
+}
+
+/// Misses of work that roams in all instances of the last level: it lies where it was last, in one
+/// of them with the chance that its partition's work is done there, and for as long as lines stay
+/// there.
+fn elsewhere_missed(place: &Place, fixed: &Fixed) -> f64 {
+    let level = place.machine.caches.len() - 1;
+    let bytes = place.machine.caches[level].bytes as f64;
+    let (jobs, all) = (place.spread.busy_threads().max(1.0), place.spread.per_ns());
+    let mut missed = 0.0;
+    place.spread.each_at_work(|chip, _, per_ns| {
+        let age = place.occupancy.ages.of(level, place.tree, chip);
+        let found = if age == f64::INFINITY {
+            bytes
+        } else {
+            fixed.working.brought(all * age / jobs)
+        };
+        missed += per_ns / all * fixed.working.roaming_misses(found);
+    });
+    missed
 }

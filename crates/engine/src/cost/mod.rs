@@ -25,6 +25,7 @@ pub mod lock;
 mod miss;
 mod occupancy;
 mod parts;
+mod pause;
 mod place;
 mod port;
 mod refill;

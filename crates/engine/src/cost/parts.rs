@@ -49,7 +49,7 @@ impl Class {
     /// Works it out; `fixed` are those of the place's partition and number of threads.
     pub fn set(&mut self, place: &Place, fixed: &Fixed) {
         let sharers = place.spread.sharers(place.machine, place.tree, place.chip);
-        let levels = Levels::of(place, fixed, sharers.elsewhere);
+        let levels = Levels::of(place, fixed, &sharers);
         let (asked, written) = if fixed.from_home {
             (levels.memory() + levels.communication, 0.0)
         } else {
@@ -67,6 +67,7 @@ impl Class {
         self.books.add(Book::Useful, fixed.core_ns);
         self.add_hits(place, fixed, &levels);
         self.add_sharers(place, fixed, &sharers);
+        self.add_roamed(place, fixed, (&levels, &sharers));
         self.add_memory(place, fixed);
         self.add_translation(place, fixed);
         self.add_stream(place, fixed);
@@ -138,14 +139,41 @@ impl Class {
         self.wants.outside += lines * (by[1] + by[2]);
     }
 
+    /// Lines of work that was last behind another instance of the last cache level.
+    #[inline]
+    fn add_roamed(&mut self, place: &Place, fixed: &Fixed, (levels, sharers): (&Levels, &Sharers)) {
+        if levels.roamed <= 0.0 {
+            return;
+        }
+        let of_nodes = place.machine.caches[levels.count - 1].scope == CacheScope::Node;
+        let far = if of_nodes {
+            1.0
+        } else {
+            sharers.by[2] / sharers.beyond_chip()
+        };
+        let ways = sharer_ways(place, sharers);
+        for (share, source, book, way) in [
+            (1.0 - far, Source::CacheNear, Book::CacheNear, ways[1]),
+            (far, Source::CacheFar, Book::CacheFar, ways[2]),
+        ] {
+            self.lines.add(source, levels.roamed * share);
+            self.book_lines(book, levels.roamed * share, way, fixed);
+        }
+        self.shared_lines += levels.roamed;
+        self.wants.far += levels.roamed * far;
+        self.wants.outside += levels.roamed;
+    }
+
     /// Books lines that take a latency and wait on their way; of what is not latency nothing is
     /// hidden.
     #[inline]
     fn book_lines(&mut self, book: Book, lines: f64, (ns, toll): (f64, Toll), fixed: &Fixed) {
         let wait = lines * toll.wait_ns;
         self.wait_ns += wait;
-        self.books
-            .add(book, lines * (ns + toll.delay_ns) * fixed.exposed + wait);
+        self.books.add(
+            book,
+            lines * fixed.waited(ns + toll.delay_ns) * fixed.exposed + wait,
+        );
     }
 
     /// Lines from memory.

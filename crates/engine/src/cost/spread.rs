@@ -78,6 +78,13 @@ pub struct Sharers {
     pub far_factor: f64,
 }
 
+impl Sharers {
+    /// Share of the other cores that are on other chips.
+    pub fn beyond_chip(&self) -> f64 {
+        self.by[1] + self.by[2]
+    }
+}
+
 impl Spread {
     /// A partition that has not run yet; `memory` has, for every chip, the domains that its cores
     /// read from and their shares, which add up to 1.
@@ -178,6 +185,20 @@ impl Spread {
                 }
             }
         }
+    }
+
+    /// Busy threads on all chips, running average.
+    pub fn busy_threads(&self) -> f64 {
+        let mut all = 0.0;
+        self.each_at_work(|_, threads, _| all += threads);
+        all
+    }
+
+    /// Instructions of all its threads in a nanosecond, running average.
+    pub fn per_ns(&self) -> f64 {
+        let mut all = 0.0;
+        self.each_at_work(|_, _, per_ns| all += per_ns);
+        all
     }
 
     /// Busy threads on some chips and their instructions in a nanosecond, running averages.

@@ -149,11 +149,18 @@ fn check_sizes(machine: &Machine) -> Result<(), MachineFault> {
             ("streams.transfer_ns", path.transfer_ns, 0.0, 1e6),
         ]
     });
+    let throttle = machine.throttle.iter().flat_map(|told| {
+        [
+            ("throttle.duty", told.duty, 1e-3, 1.0),
+            ("throttle.burst_ns", told.burst_ns, 1e-3, 1e9),
+        ]
+    });
     let more = latencies
         .map(|ns| ("cache latency_ns", ns, 0.0, 1e9))
         .chain(walk.map(|ns| ("translation.walk_ns", ns, 0.0, 1e9)))
         .chain(stores)
-        .chain(streams);
+        .chain(streams)
+        .chain(throttle);
     let all = sizes.into_iter().chain(more);
     for (field, value, least, most) in
         all.chain(distances.map(|d| ("node_distance", *d, 1e-3, 1e3)))

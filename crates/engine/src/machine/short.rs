@@ -88,6 +88,7 @@ fn round_numbers() -> Machine {
         node_links: 1,
         translation: None,
         stores: None,
+        throttle: None,
         streams: None,
         smt: Smt {
             gain: vec![1.0],

@@ -68,6 +68,9 @@ pub struct Machine {
     pub translation: Option<Translation>,
     /// How a core's stores reach the cache that keeps them; none = the caches next to it keep them.
     pub stores: Option<StorePath>,
+    /// How processors that are slowed pause; none = they never do.
+    #[serde(default)]
+    pub throttle: Option<Throttle>,
     /// How a core gets through data in order; none = unknown, and no work may stream.
     #[serde(default)]
     pub streams: Option<StreamPath>,
@@ -150,6 +153,16 @@ pub struct StorePath {
     pub width_bytes: f64,
     /// Bytes of neighbouring stores gathered into an entry; none = each store goes by itself.
     pub gather_bytes: Option<f64>,
+}
+
+/// Processors of less than full speed: they work for a while and pause in between.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Throttle {
+    /// Share of the time in which they work.
+    pub duty: f64,
+    /// How long they work at a time [ns].
+    pub burst_ns: f64,
 }
 
 /// Way of lines that a core asks for one after the other before it needs them.

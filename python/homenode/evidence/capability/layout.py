@@ -39,6 +39,14 @@ class Layout:
     """Those for customers; what a partition has beyond them goes on evenly over the nodes."""
     group_chips: int
     memory: MemoryRule = "beside"
+    filled_nodes: int | None = None
+    """Nodes that this model has, over which its processors are spread; all if not given."""
+    speed: float = 1.0
+    """Speed of one processor alone, as a share of full speed."""
+    burst_ns: float | None = None
+    """How long a slowed processor works at a time [ns]."""
+    drawer_nodes: int = 1
+    """Nodes over which memory of a drawer is striped."""
     change: Mapping[str, object] = field(default_factory=dict)
     """Numbers of the machine that differ from its description, as a scenario states them."""
 
@@ -63,7 +71,7 @@ class Layout:
     def _chips(self) -> Iterator[int]:
         """The chip of every processor, in the order in which they are taken."""
         taken = [0] * (self.nodes * self.chips_per_node)
-        for node, of_node in enumerate(shares(self.processors, self.nodes)):
+        for node, of_node in enumerate(shares(self.processors, self.filled_nodes or self.nodes)):
             first = node * self.chips_per_node
             groups = -(-self.chips_per_node // self.group_chips)
             for group, of_group in enumerate(shares(of_node, groups)):
@@ -101,12 +109,21 @@ def layout_of(machine: MachineDescription, file: str | Path | None = None) -> La
     )
     if told is None:
         return found
-    group, count = told.group_chips, told.processors
+    group, count, drawer, filled = (
+        told.group_chips,
+        told.processors,
+        told.drawer_nodes,
+        told.nodes,
+    )
     return replace(
         found,
         processors=found.processors if count is None else count.value,
         group_chips=found.group_chips if group is None else min(group.value, found.group_chips),
         memory=told.memory.value,
+        drawer_nodes=1 if drawer is None else drawer.value,
+        filled_nodes=None if filled is None else min(filled.value, found.nodes),
+        speed=1.0 if told.speed is None else told.speed.value,
+        burst_ns=None if told.burst is None else told.burst.value,
         change=told.change,
     )
 

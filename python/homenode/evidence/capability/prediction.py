@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from homenode.errors import EngineError
+from homenode.errors import CapabilityError, EngineError
 from homenode.evidence.capability.layout import Layout, layout_of
 from homenode.model.catalog import MachineDescription, ProfileDescription, profile
 from homenode.model.catalog.capability_table import CapabilityTable
@@ -43,6 +44,7 @@ _PARTITION = {
     "guest": {"os": "linux"},
     "workload": {"kind": "loops", "count": 1, "endless": True, "profile": "oltp"},
 }
+_HALVINGS = 40
 _ANY_MACHINE = "ibm-z14"
 
 
@@ -73,19 +75,44 @@ class Prediction:
         name: str | MachineDescription,
         work: str = REFERENCE,
         layout_file: str | Path | None = None,
+        *,
+        burst_ns: float | None = None,
     ) -> Prediction:
         """A machine by name or file, with the numbers its layout changes; a description that was
-        read already is taken as it is.
+        read already is taken as it is. `burst_ns` replaces that of slowed processors.
         """
         described = name if isinstance(name, MachineDescription) else machine(name)
         layout = layout_of(described, layout_file)
+        if burst_ns is not None:
+            layout = replace(layout, burst_ns=burst_ns)
         if layout.change and not isinstance(name, MachineDescription):
             described = _changed(name, layout.change)
         spec = _template(profile(work))
         spec["machine"] = {**_undispatched(described), "active_cores": layout.most}
         found = cls(spec, layout)
         found.title = described.title
+        if layout.speed < 1.0:
+            found._slow(layout.speed)
         return found
+
+    def _slow(self, speed: float) -> None:
+        """Processors pause for so much of the time that one alone has this share of full speed."""
+        burst_ns = self.layout.burst_ns
+        if burst_ns is None:
+            raise CapabilityError(
+                "slowed processors need a burst: how long they work at a time is not told",
+                next_step='add burst = { value = "40 ns", assumed = "..." } beside speed',
+            )
+        machine = self.spec["machine"]
+        wanted = self._price(1).ns / speed
+        low, high = speed / 2.0, 1.0
+        for _ in range(_HALVINGS):
+            duty = math.sqrt(low * high)
+            self.spec = {
+                **self.spec,
+                "machine": {**machine, "throttle": {"duty": duty, "burst_ns": burst_ns}},
+            }
+            low, high = (duty, high) if self._price(1).ns > wanted else (low, duty)
 
     @property
     def largest(self) -> int:
@@ -158,6 +185,11 @@ class Prediction:
         if self.layout.memory == "striped":
             return [{"domains": list(range(len(domains))), "bytes": _DATA_BYTES}]
         part = _DATA_BYTES // sum(chips) + 1
+        if self.layout.memory == "drawers":
+            wide = self.layout.drawer_nodes * self.layout.chips_per_node // width
+            drawers = [range(first, first + wide) for first in range(0, len(domains), wide)]
+            of_drawers = [(list(one), sum(domains[d] for d in one)) for one in drawers]
+            return [{"domains": one, "bytes": part * n} for one, n in of_drawers if n]
         return [{"domains": [d], "bytes": part * n} for d, n in enumerate(domains) if n]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from typing import Any
 
 from homenode.errors import HomenodeError, StudyError, listed, nearest
@@ -21,12 +22,16 @@ from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.estimate import Estimate
 
+BURST = "burst_ns"
+"""Parameter of slowed processors: how long they work at a time [ns]."""
 METRICS = ("capability", "capability_ratio")
 """Capability of all partitions of a case together, and that by the capability of the base."""
 OF_ONE_SIZE = ("caf", "marginal_capability")
 """The factor c(n), and what the n-th processor adds: n c(n) - (n-1) c(n-1)."""
 OF_TWO_SIZES = ("marginal_ratio", "capability_ratio")
 """What the n-th adds by what the m-th adds, and the capability of n by that of m."""
+OF_GENERATIONS = ("generation_ratio",)
+"""Instructions of a partition of the newer machine by those of one of the older."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +50,17 @@ class PredictedMachine:
     name: str
     machine: str
     work: str
+    layout: str | None = None
+    """A file of the study's folder."""
 
     def prediction(self, parameters: Mapping[str, float]) -> Prediction:
         """Its prices, with values of the profile (`profile.`) or of the machine replaced."""
-        found = Prediction.of(self.machine, self.work)
+        burst_ns = parameters.get(BURST)
+        found = Prediction.of(self.machine, self.work, self.layout, burst_ns=burst_ns)
         spec = dict(found.spec)
         for path, value in parameters.items():
+            if path == BURST:
+                continue
             holder = self._holder(spec, path)
             if holder is not None:
                 set_value(holder, path, value)
@@ -58,6 +68,8 @@ class PredictedMachine:
 
     def in_files(self, path: str) -> float | None:
         """What profile and machine hold at a path; None if it is of another machine."""
+        if path == BURST:
+            return Prediction.of(self.machine, self.work, self.layout).layout.burst_ns
         holder = self._holder(dict(Prediction.of(self.machine, self.work).spec), path)
         return None if holder is None else float(get_values(holder, path)[0])
 
@@ -78,40 +90,68 @@ class _Sizes:
 
 
 @dataclass(frozen=True)
+class GenerationCase:
+    """So many processors of one machine, held against so many of another."""
+
+    older: tuple[PredictedMachine, int]
+    newer: tuple[PredictedMachine, int]
+
+    def ratio(self, found: Mapping[str, Prediction]) -> float:
+        """Instructions of the newer by those of the older, in the same time."""
+
+        def rate(one: tuple[PredictedMachine, int]) -> float:
+            return one[1] / found[one[0].name].point(one[1]).ns
+
+        return rate(self.newer) / rate(self.older)
+
+
+@dataclass(frozen=True)
 class CapabilityStudy:
     """What `[capability]` says."""
 
-    table: CapabilityTable
+    table: CapabilityTable | None
     base: int
     """Processors of the partition that ratios are told by."""
     cases: Mapping[str, CapabilityCase]
     predictions: tuple[PredictedMachine, ...] = ()
+    generations: Mapping[str, GenerationCase] = field(default_factory=dict)
     _kept: dict[str, Prediction] = field(default_factory=dict, compare=False, repr=False)
 
     def value(self, row: PublishedRow) -> Estimate:
         """The computed or predicted counterpart of a published row."""
         if row.case not in self.cases:
-            sizes = self.sizes_of(row.case)
-            name = sizes.machine.name
-            if name not in self._kept:
-                self._kept[name] = sizes.machine.prediction({})
-            return Estimate(_predicted(self._kept[name], row.metric, sizes.sizes))
+            for machine in self.machines_of(row.case):
+                if machine.name not in self._kept:
+                    self._kept[machine.name] = machine.prediction({})
+            return Estimate(self._told(row, self._kept))
+        table = self.table
+        if table is None:
+            raise AssertionError("cases without a table are refused")
         case = self.cases[row.case]
-        capability = case.partitions * self.table.capability(case.processors)
-        base = self.table.capability(self.base) if row.metric == "capability_ratio" else 1.0
+        capability = case.partitions * table.capability(case.processors)
+        base = table.capability(self.base) if row.metric == "capability_ratio" else 1.0
         return Estimate(capability / base)
 
     def values(
         self, rows: Sequence[PublishedRow], parameters: Mapping[str, float]
     ) -> list[Estimate]:
         """Counterparts of predicted rows with these parameters."""
-        sizes = [self.sizes_of(row.case) for row in rows]
-        machines = {one.machine.name: one.machine for one in sizes}
-        found = {name: machine.prediction(parameters) for name, machine in machines.items()}
-        return [
-            Estimate(_predicted(found[one.machine.name], row.metric, one.sizes))
-            for row, one in zip(rows, sizes, strict=True)
-        ]
+        needed = {one.name: one for row in rows for one in self.machines_of(row.case)}
+        found = {name: machine.prediction(parameters) for name, machine in needed.items()}
+        return [Estimate(self._told(row, found)) for row in rows]
+
+    def _told(self, row: PublishedRow, found: Mapping[str, Prediction]) -> float:
+        if row.case in self.generations:
+            return self.generations[row.case].ratio(found)
+        one = self.sizes_of(row.case)
+        return _predicted(found[one.machine.name], row.metric, one.sizes)
+
+    def machines_of(self, case: str) -> tuple[PredictedMachine, ...]:
+        """The machines that a predicted case is about, the one it is told of first."""
+        if case in self.generations:
+            told = self.generations[case]
+            return (told.newer[0], told.older[0])
+        return (self.sizes_of(case).machine,)
 
     def in_files(self, path: str) -> float:
         """What the files hold for a parameter."""
@@ -135,6 +175,8 @@ class CapabilityStudy:
 
     def is_predicted(self, case: str) -> bool:
         """Whether a case is one of a prediction."""
+        if case in self.generations:
+            return True
         try:
             self.sizes_of(case)
         except StudyError:
@@ -163,18 +205,12 @@ def _marginal(prediction: Prediction, processors: int) -> float:
     return _capability(prediction, processors) - _capability(prediction, processors - 1)
 
 
-def capability_study(told: file.Capability, problems: Problems) -> CapabilityStudy:
+def capability_study(
+    told: file.Capability, folder: FilePath, problems: Problems
+) -> CapabilityStudy:
     """The table's meaning; a case whose size the factors lack is refused."""
     here = ("capability",)
-    try:
-        table = capability_table(told.table)
-    except HomenodeError as error:
-        problems.add((*here, "table"), there=str(error))
-        problems.raise_any()
-        raise  # pragma: no cover - there is at least one problem
-    _check_size(table, told.base, problems, (*here, "base"))
-    for place, case in enumerate(told.case):
-        _check_size(table, case.processors, problems, (*here, "case", place, "processors"))
+    table = _table(told, problems)
     cases_named = [((*here, "case", i, "name"), one.name) for i, one in enumerate(told.case)]
     check_once(problems, cases_named)
     named = [((*here, "prediction", i, "name"), one.name) for i, one in enumerate(told.prediction)]
@@ -183,11 +219,55 @@ def capability_study(told: file.Capability, problems: Problems) -> CapabilityStu
         case.name: CapabilityCase(case.name, case.processors, case.partitions) for case in told.case
     }
     predictions = tuple(
-        PredictedMachine(one.name, one.machine, one.profile or REFERENCE) for one in told.prediction
+        PredictedMachine(
+            one.name,
+            one.machine,
+            one.profile or REFERENCE,
+            None if one.layout is None else str(folder / one.layout),
+        )
+        for one in told.prediction
     )
     for place, machine in enumerate(predictions):
         _check_prediction(machine, problems, (*here, "prediction", place))
-    return CapabilityStudy(table, told.base, cases, predictions)
+    generations = _generations(told, predictions, problems)
+    return CapabilityStudy(
+        table, 1 if told.base is None else told.base, cases, predictions, generations
+    )
+
+
+def _table(told: file.Capability, problems: Problems) -> CapabilityTable | None:
+    """The table of factors, with a point for every case."""
+    here = ("capability",)
+    if told.table is None:
+        return None
+    try:
+        table = capability_table(told.table)
+    except HomenodeError as error:
+        problems.add((*here, "table"), there=str(error))
+        problems.raise_any()
+        raise  # pragma: no cover - there is at least one problem
+    _check_size(table, 1 if told.base is None else told.base, problems, (*here, "base"))
+    for place, case in enumerate(told.case):
+        _check_size(table, case.processors, problems, (*here, "case", place, "processors"))
+    return table
+
+
+def _generations(
+    told: file.Capability, predictions: Sequence[PredictedMachine], problems: Problems
+) -> dict[str, GenerationCase]:
+    """Machines held against each other; a prediction that is not there is refused."""
+    known = {one.name: one for one in predictions}
+    found = {}
+    for place, one in enumerate(told.generation):
+        for key, name in (("older", one.older), ("newer", one.newer)):
+            if name not in known:
+                path = ("capability", "generation", place, key)
+                problems.add(path, there=f"no prediction has this name{nearest(name, known)}")
+        if one.older in known and one.newer in known:
+            found[one.name] = GenerationCase(
+                (known[one.older], one.older_processors), (known[one.newer], one.newer_processors)
+            )
+    return found
 
 
 def _check_size(table: CapabilityTable, processors: int, problems: Problems, path: Path) -> None:
@@ -200,7 +280,7 @@ def _check_size(table: CapabilityTable, processors: int, problems: Problems, pat
 def _check_prediction(machine: PredictedMachine, problems: Problems, path: Path) -> None:
     """Its machine and its profile are there and can be priced."""
     try:
-        Prediction.of(machine.machine, machine.work)
+        Prediction.of(machine.machine, machine.work, machine.layout)
     except HomenodeError as error:
         problems.add(path, str(error), at_key=True)
 
@@ -210,7 +290,9 @@ def check_rows(study: CapabilityStudy, rows: Sequence[PublishedRow]) -> None:
     most = {one.name: Prediction.of(one.machine, one.work).layout.most for one in study.predictions}
     for row in rows:
         known, what = METRICS, "a table of factors"
-        if study.is_predicted(row.case):
+        if row.case in study.generations:
+            known, what = OF_GENERATIONS, "two machines held against each other"
+        elif study.is_predicted(row.case):
             one = study.sizes_of(row.case)
             known, what = OF_ONE_SIZE, "a prediction of one size"
             if len(one.sizes) > 1:
@@ -231,7 +313,7 @@ def check_parameters(
     study: CapabilityStudy, told: Sequence[file.Calibrate], problems: Problems
 ) -> None:
     """Every parameter is one of the profile or of a machine that is predicted."""
-    known = ["profile", *(machine.machine for machine in study.predictions)]
+    known = ["profile", BURST, *(machine.machine for machine in study.predictions)]
     for place, one in enumerate(told):
         if one.parameter.partition(".")[0] not in known:
             path = ("calibrate", place, "parameter")

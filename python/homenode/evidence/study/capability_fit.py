@@ -38,7 +38,7 @@ class CapabilityFit:
             for row in study.rows("calibration")
             if any(row.key in one.rows for one in study.calibrations)
         ]
-        machines = [capability.sizes_of(row.case).machine.name for row in self.rows]
+        machines = [capability.machines_of(row.case)[0].name for row in self.rows]
         count = Counter(machines)
         self._weights = [1.0 / math.sqrt(count[name]) for name in machines]
 

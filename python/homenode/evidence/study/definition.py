@@ -176,7 +176,7 @@ def _meant(told: str, published: Sequence[PublishedRow]) -> list[str]:
 
 def _of_factors(study: Study, told: file.OfFactors, problems: Problems) -> Study:
     """The study with what it computes, and its rows checked."""
-    computed = capability.capability_study(told.capability, problems)
+    computed = capability.capability_study(told.capability, study.folder, problems)
     capability.check_parameters(computed, told.calibrate, problems)
     problems.raise_any()
     _check_cases(study, computed.names(study.published))

@@ -171,17 +171,40 @@ class Predicted(Table):
     name: Text = Field(description="its cases are called name-processors")
     machine: Text = Field(description="name the machine")
     profile: Text | None = None
+    layout: Text | None = Field(None, description="a layout of the study's folder")
+
+
+class Generation(Table):
+    """`[[capability.generation]]`: what one predicted machine does in proportion to another."""
+
+    name: Text = Field(description="rows of published.csv name it")
+    older: Text = Field(description="name the prediction that counts as 1")
+    newer: Text = Field(description="name the other prediction")
+    older_processors: Count = 1
+    newer_processors: Count = 1
 
 
 class Capability(Table):
     """`[capability]`: a table of factors, and what is computed from it."""
 
-    table: Text = Field(description="name the table of capability factors")
-    base: int = Field(description="write the processors that ratios are told by")
-    case: Annotated[list[Partitions], Field(min_length=1)] = Field(
-        description="write [[capability.case]] and under it name and processors"
-    )
+    table: Text | None = Field(None, description="name the table of capability factors")
+    base: int | None = Field(None, description="write the processors that ratios are told by")
+    case: list[Partitions] = Field(default_factory=list)
     prediction: list[Predicted] = Field(default_factory=list)
+    generation: list[Generation] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Capability:
+        """Cases need a table, and without either kind there is nothing to compute."""
+        if self.case and self.table is None:
+            raise _fact("table is missing", "name the table of capability factors")
+        if self.table is not None and self.base is None:
+            raise _fact("base is missing", "write the processors that ratios are told by")
+        if not (self.case or self.prediction):
+            raise _fact(
+                "case is missing", "write [[capability.case]] and under it name and processors"
+            )
+        return self
 
 
 class StudyFile(Table):

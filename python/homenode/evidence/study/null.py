@@ -3,7 +3,7 @@
 For the rows of one metric and unit it is the one number that passes most of them, chosen when they
 are known, which favours it. Rows of a `[[series]]` may also take that number times the processors,
 or times the capability, of their size; predicted factors also those of another machine, from the
-calibration rows. Whichever passes most counts.
+calibration rows or from a table that is shipped. Whichever passes most counts.
 
 A single row would choose its own number and always pass. So a ratio that is alone is 1, no effect
 of the layout; any other figure that is alone is what the calibration rows of the same metric have
@@ -20,6 +20,7 @@ from homenode.evidence.study.capability import CapabilityStudy
 from homenode.evidence.study.definition import Study
 from homenode.evidence.study.published import PublishedRow
 from homenode.evidence.study.series import Series
+from homenode.model.catalog.capability_table import capability_table, capability_tables
 from homenode.model.estimate import mean_of
 
 NO_EFFECT = 1.0
@@ -87,6 +88,10 @@ def _candidates(study: Study, rows: Sequence[PublishedRow]) -> Iterator[dict[str
         yield {row.key: found * size for row, size in zip(rows, scale, strict=True)}
     if study.capability is not None:
         yield _of_another_machine(study.capability, study.rows("calibration"), rows)
+        for name in capability_tables():
+            table = capability_table(name)
+            told = {table.machine: table.factors}
+            yield {row.key: _taken_over(study.capability, told, row) for row in rows}
 
 
 def _scales(study: Study, rows: Sequence[PublishedRow]) -> Iterator[list[float]]:
@@ -113,7 +118,7 @@ def _of_another_machine(
     for row in known:
         if row.metric == "caf" and capability.is_predicted(row.case):
             case = capability.sizes_of(row.case)
-            tables.setdefault(case.machine.name, {})[case.sizes[0]] = row.value
+            tables.setdefault(case.machine.machine, {})[case.sizes[0]] = row.value
     return {row.key: _taken_over(capability, tables, row) for row in rows}
 
 
@@ -121,11 +126,11 @@ def _taken_over(
     capability: CapabilityStudy, tables: Mapping[str, Mapping[int, float]], row: PublishedRow
 ) -> float | None:
     """A row's figure by the first other table that has its sizes."""
-    if not capability.is_predicted(row.case):
+    if not capability.is_predicted(row.case) or row.case in capability.generations:
         return None
     case = capability.sizes_of(row.case)
     for name, table in tables.items():
-        if name == case.machine.name or not all(size in table for size in case.sizes):
+        if name == case.machine.machine or not all(size in table for size in case.sizes):
             continue
         worth = [size * table[size] for size in case.sizes]
         if row.metric == "caf":

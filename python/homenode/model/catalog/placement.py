@@ -7,11 +7,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from homenode.model.catalog.figure import Figure
-from homenode.model.document import Table
+from homenode.model.document import Quantity, Table
+from homenode.model.units import SHARE, TIME
 
 Count = Annotated[int, Field(ge=1, le=4096)]
-MemoryRule = Literal["beside", "striped"]
-"""`beside`: with the processors, in proportion; `striped`: over all nodes, whatever their use."""
+Speed = Annotated[float, Quantity(SHARE, "1 %", "100 %")]
+Burst = Annotated[int, Quantity(TIME, "1 ns", "1 ms")]
+MemoryRule = Literal["beside", "drawers", "striped"]
+"""`beside`: with the processors, in proportion; `drawers`: so over drawers, and over the nodes of a
+drawer evenly; `striped`: over all nodes, whatever their use.
+"""
 
 
 class Placement(Table):
@@ -26,7 +31,20 @@ class Placement(Table):
     group_chips: Figure[Count] | None = Field(
         None, description="chips of a group that is filled before the next; all of a node if absent"
     )
+    nodes: Figure[Count] | None = Field(
+        None, description="nodes that this model of the machine has; all if absent"
+    )
+    drawer_nodes: Figure[Count] | None = Field(
+        None, description="nodes of a drawer; a node is one if absent"
+    )
     memory: Figure[MemoryRule] = Field(description="where the memory of the partition lies")
+    speed: Figure[Speed] | None = Field(
+        None,
+        description="speed of a processor that is slowed by its maker, as a share of full speed",
+    )
+    burst: Figure[Burst] | None = Field(
+        None, description="how long such a processor works at a time before it pauses"
+    )
     change: dict[str, Any] = Field(
         default_factory=dict,
         description="numbers of the machine in place of its description's, as a scenario has them",

@@ -37,6 +37,7 @@ ENGINE_NAMES = {
 NOT_TOLD: dict[str, float | str] = {
     "working_set": 0.0,
     "working_set_touches": 0.0,
+    "roaming": 0.0,
     "dirty_share": 0.0,
     "stream": 0.0,
     "lock_hold_instructions": 1000.0,
@@ -48,9 +49,9 @@ NOT_TOLD: dict[str, float | str] = {
     "store_run": 1.0,
 }
 """Numbers that files may leave out, since earlier ones do not have them, and what is then taken:
-no working set beside the miss curve, lines that are only read, nothing gone through in order, a
-lock held for a short routine, whose waiters stand in a queue as in today's kernels, all data
-common, and stores that cost nothing."""
+no working set beside the miss curve, work that stays with its processor, lines that are only
+read, nothing gone through in order, a lock held for a short routine, whose waiters stand in a queue
+as in today's kernels, all data common, and stores that cost nothing."""
 
 
 LEFT_OUT: Numbers = {ENGINE_NAMES.get(name, name): value for name, value in NOT_TOLD.items()}
@@ -110,6 +111,13 @@ class ProfileDescription(Table):
             "share of the footprint that all threads of the partition have in common (code, shared"
             " buffers)"
         )
+    )
+    roaming: Figure[Share] | None = Field(
+        None,
+        description=(
+            "share of what is not common that is work which any processor of the partition takes"
+            " up, so that it is in all its caches by turns"
+        ),
     )
     overlap: Figure[Share] = Field(
         description="share of a miss's latency hidden by other work of the same thread"
@@ -181,6 +189,8 @@ def worth_telling(numbers: Numbers) -> Numbers:
         left_out.add("lock_kind")
     if not numbers["stream_bytes"]:
         left_out.add("stream_bytes")
+    if not numbers["roaming"]:
+        left_out.add("roaming")
     if not (numbers["working_set_bytes"] or numbers["working_set_touches"]):
         left_out |= {"working_set_bytes", "working_set_touches"}
     return {name: value for name, value in numbers.items() if name not in left_out}

@@ -54,6 +54,7 @@ from homenode.model.spec.machine import (
     SmtSpec,
     StoresSpec,
     StreamsSpec,
+    ThrottleSpec,
     TranslationSpec,
 )
 from homenode.model.spec.sharing import (
@@ -147,6 +148,7 @@ __all__ = [
     "StreamsSpec",
     "SwitchSpec",
     "ThinkSpec",
+    "ThrottleSpec",
     "TraceSpec",
     "TransactionsSpec",
     "TranslationSpec",

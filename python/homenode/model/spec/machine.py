@@ -48,6 +48,13 @@ class StreamsSpec(TypedDict):
     transfer_ns: float
 
 
+class ThrottleSpec(TypedDict):
+    """How processors of less than full speed pause."""
+
+    duty: float
+    burst_ns: float
+
+
 class SmtSpec(TypedDict):
     """How a core's throughput grows with its busy threads."""
 
@@ -185,6 +192,7 @@ class MachineSpec(TypedDict):
     node_links: int
     translation: TranslationSpec | None
     stores: StoresSpec | None
+    throttle: NotRequired[ThrottleSpec]
     streams: NotRequired[StreamsSpec]
     smt: SmtSpec
     accounting: Literal["decode-slots", "calibrated", "elapsed"]

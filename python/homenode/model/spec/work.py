@@ -147,7 +147,13 @@ class WorkingSetSpec(TypedDict, total=False):
     working_set_touches: float
 
 
-class ProfileSpec(LockSpec, StreamSpec, WorkingSetSpec):
+class RoamingSpec(TypedDict, total=False):
+    """Work that any processor takes up, if there is some."""
+
+    roaming: float
+
+
+class ProfileSpec(LockSpec, StreamSpec, WorkingSetSpec, RoamingSpec):
     """How work behaves on a processor."""
 
     name: str

@@ -151,6 +151,7 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
         ("system_share", profile.system_share, 0.0, 1.0),
         ("sharing", profile.sharing, 0.0, 1.0),
         ("footprint_common", profile.footprint_common, 0.0, 1.0),
+        ("roaming", profile.roaming, 0.0, 1.0),
         ("overlap", profile.overlap, 0.0, 0.999),
         ("lock_share", profile.lock_share, 0.0, 0.999),
         (

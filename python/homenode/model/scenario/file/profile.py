@@ -64,6 +64,9 @@ class ProfileChoice(Table):
     footprint_common: Share | None = Field(
         None, description="share of the footprint that all threads have in common"
     )
+    roaming: Share | None = Field(
+        None, description="share of the rest that any processor of the partition takes up"
+    )
     overlap: Share | None = Field(
         None, description="share of a miss's latency hidden by other work"
     )

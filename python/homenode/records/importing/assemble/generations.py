@@ -21,6 +21,8 @@ _POWER_MODELS = (
 )
 _POWER = re.compile(r"POWER\s*(?P<number>\d+)(?P<plus>\+?)", re.IGNORECASE)
 _Z_TYPES = {
+    "2094": "z9",
+    "2096": "z9",
     "2097": "z10",
     "2098": "z10",
     "2817": "z196",
@@ -33,8 +35,13 @@ _Z_TYPES = {
     "3907": "z14",
     "8561": "z15",
     "8562": "z15",
+    "3931": "z16",
+    "3932": "z16",
 }
-_Z_ORDER = {"z10": 1.0, "z196": 2.0, "zEC12": 3.0, "z13": 4.0, "z14": 5.0, "z15": 6.0}
+_Z_ORDER = {
+    name: float(place)
+    for place, name in enumerate(("z9", "z10", "z196", "zEC12", "z13", "z14", "z15", "z16"))
+}
 Generation = tuple[str, float]
 """Family, and a number by which its generations follow each other."""
 
