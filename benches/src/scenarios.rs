@@ -203,6 +203,7 @@ pub fn oltp() -> Profile {
         sharing: 0.3,
         footprint_bytes: 512 << 10,
         footprint_common: 0.75,
+        roaming: 0.0,
         overlap: 0.25,
         dirty_share: 0.0,
         stream_bytes: 0.0,
@@ -263,6 +264,7 @@ fn power_795() -> Machine {
         node_links: 8,
         translation: None,
         stores: None,
+        throttle: None,
         streams: None,
         smt: Smt {
             gain: vec![1.0, 1.4, 1.52, 1.6],

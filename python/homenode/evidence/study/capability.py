@@ -289,7 +289,8 @@ def check_rows(study: CapabilityStudy, rows: Sequence[PublishedRow]) -> None:
     """Every row names a metric that its case has, and sizes that its machine has."""
     most = {one.name: Prediction.of(one.machine, one.work).layout.most for one in study.predictions}
     for row in rows:
-        known, what = METRICS, "a table of factors"
+        known: Sequence[str] = METRICS
+        what = "a table of factors"
         if row.case in study.generations:
             known, what = OF_GENERATIONS, "two machines held against each other"
         elif study.is_predicted(row.case):

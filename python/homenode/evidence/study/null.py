@@ -90,7 +90,7 @@ def _candidates(study: Study, rows: Sequence[PublishedRow]) -> Iterator[dict[str
         yield _of_another_machine(study.capability, study.rows("calibration"), rows)
         for name in capability_tables():
             table = capability_table(name)
-            told = {table.machine: table.factors}
+            told = {table.machine or table.name: table.factors}
             yield {row.key: _taken_over(study.capability, told, row) for row in rows}
 
 
