@@ -32,7 +32,10 @@ impl Cp {
         let chips = places.iter().map(|place| place.chip).collect();
         let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
         let lps: ById<LpId, Lp> = places.into_iter().map(Lp::new).collect();
-        let (vms, vcpus) = machines(&spec, lps.len(), all.warmup_ns);
+        let (vms, mut vcpus) = machines(&spec, lps.len(), all.warmup_ns);
+        for v in &mut vcpus {
+            v.vector = vectors.of(v.left.lp);
+        }
         Some(Box::new(Self {
             ports: ports(&spec, &state.tree, &chips, &partition.workload),
             seen: vec![0; vectors.count() * lps.len()],
@@ -54,7 +57,9 @@ impl Cp {
             master: stream("master"),
             race: stream("race"),
             meter: CpMeter::default(),
-            clocks_of_vectors: ById::of(0.0, vectors.count()),
+            clock: 0.0,
+            floor: 0.0,
+            shuffling: false,
             acting: None,
             signals: 0.0,
             spec,
