@@ -6,7 +6,8 @@
 //! should be assigned"). Here the list is cut into rounds of as many as there are unparked
 //! processors, earliest deadlines first, and each vector gets of each round as many as it has
 //! processors: so whoever is furthest behind is the first somewhere. Within a round whoever can
-//! stay where it is does, and who cannot goes to the nearest vector with room.
+//! stay where it is does, those that run before those that wait, for whom it is the same; who
+//! cannot goes to the nearest vector with room.
 
 use super::ids::{VcpuId, VectorId};
 use crate::ids::ById;
@@ -23,6 +24,8 @@ pub struct Listed {
     pub vcpu: VcpuId,
     /// Its vector until now.
     pub at: VectorId,
+    /// Whether it runs.
+    pub runs: bool,
 }
 
 /// Gives each of a list its vector; `room` has the unparked processors of each, `others` the other
@@ -45,12 +48,16 @@ pub fn deal<'a>(
     });
     for round in list.chunks_mut(processors) {
         let mut left = room.clone();
-        let mut stays = |one: &Listed| {
-            let has = left[one.at] > 0;
-            left[one.at] -= u32::from(has);
-            has
-        };
-        let homeless: Vec<usize> = (0..round.len()).filter(|at| !stays(&round[*at])).collect();
+        let mut homeless = Vec::new();
+        for runs in [true, false] {
+            for (at, one) in round.iter().enumerate().filter(|(_, one)| one.runs == runs) {
+                if left[one.at] > 0 {
+                    left[one.at] -= 1;
+                } else {
+                    homeless.push(at);
+                }
+            }
+        }
         for at in homeless {
             let nearest = others(round[at].at).iter().map(|(other, _)| *other);
             let to = nearest.into_iter().find(|other| left[*other] > 0);
@@ -84,6 +91,7 @@ mod tests {
                 deadline: *deadline,
                 vcpu: VcpuId::new(vcpu),
                 at: VectorId::new(*at),
+                runs: false,
             })
             .collect();
         let room = room.into_iter().collect();

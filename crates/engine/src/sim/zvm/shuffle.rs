@@ -60,6 +60,7 @@ impl Cp {
             deadline: v.deadline,
             vcpu,
             at: v.vector,
+            runs: true,
         }));
         let room = self.vectors.room();
         deal(&mut list, &room, |from| self.vectors.others(from));
@@ -67,33 +68,23 @@ impl Cp {
             let v = &mut self.vcpus[one.vcpu];
             let moves = std::mem::replace(&mut v.vector, one.at) != one.at;
             if v.mode == Mode::Ready {
-                let Listed {
-                    over,
-                    deadline,
-                    vcpu,
-                    at,
-                } = one;
                 let waiting = Waiting {
-                    over,
-                    deadline,
-                    vcpu,
+                    over: one.over,
+                    deadline: one.deadline,
+                    vcpu: one.vcpu,
                 };
-                self.vectors.put_back(at, MASTER, waiting, moves);
+                self.vectors.put_back(one.at, MASTER, waiting, moves);
             }
         }
     }
 }
 
 fn listed(at: VectorId, waiting: &Waiting) -> Listed {
-    let Waiting {
-        over,
-        deadline,
-        vcpu,
-    } = *waiting;
     Listed {
-        over,
-        deadline,
-        vcpu,
+        over: waiting.over,
+        deadline: waiting.deadline,
+        vcpu: waiting.vcpu,
         at,
+        runs: false,
     }
 }

@@ -304,6 +304,16 @@ impl Place {
     }
 }
 
+impl Vm {
+    /// Share of what arrives that its guest hands to another of its virtual processors by a signal,
+    /// which CP carries out as one interruption more: each of them is as likely to be interrupted,
+    /// and one of them has what waits for it.
+    #[inline]
+    pub fn signal_share(&self) -> f64 {
+        1.0 - 1.0 / self.cpus.len() as f64
+    }
+}
+
 impl Cp {
     /// Virtual machine of a virtual processor.
     #[inline]
