@@ -99,8 +99,8 @@ def capability_lines(table: CapabilityTable, factors: Sequence[Factor]) -> list[
         lines.append(f"{_MARK} on the line between the table's neighbours, not in the table.")
     if not table.predicted and any(factor.predicted for factor in factors):
         lines.append(
-            f"{_BEYOND} beyond the table: its last factor times what the machine's description loses"
-            " from there."
+            f"{_BEYOND} beyond the table: its last factor times what the machine's description "
+            "loses from there."
         )
     return lines
 
