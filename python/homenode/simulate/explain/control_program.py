@@ -16,8 +16,8 @@ _FULL = 80.0
 """Percent busy from which on no processor is parked for want of work."""
 _PARKED = (
     " The work then shares fewer and busier processors: virtual processors wait longer for "
-    "dispatch and find more of their lines cold, and what the Control Program saves the guests may lose. "
-    "Compare ETR, response times and dispatch waits before and after."
+    "dispatch and find more of their lines cold, and what the Control Program saves the guests may "
+    "lose. Compare ETR, response times and dispatch waits before and after."
 )
 """What goes with advice to park."""
 _WORTH_A_WORD = 0.0005
