@@ -189,6 +189,9 @@ fn what_comes_to_one_of_several_processors_is_handed_on_by_a_signal() {
     for (cpus, wanted) in [(1, 1_000.0), (2, 1_500.0), (4, 1_750.0)] {
         let found = chargeable(cpus);
         // One in a hundred finds its processor at work and interrupts nobody.
-        assert!((found / wanted - 1.0).abs() < 0.015, "{cpus}: {found} of {wanted}");
+        assert!(
+            (found / wanted - 1.0).abs() < 0.015,
+            "{cpus}: {found} of {wanted}"
+        );
     }
 }
