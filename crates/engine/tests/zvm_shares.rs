@@ -150,7 +150,8 @@ fn assert_promise(contest: &mut Contest) -> Outcome {
         } = machine;
         assert!(
             off <= 0.02 * wanted + slices + chance,
-            "{name}: {got} of {wanted}; {cpus} of {share:?} {maximum:?} hard {limit_hard}; all {all:?}"
+            "{name}: {got} of {wanted}; {cpus} of {share:?} {maximum:?} hard {limit_hard}; \
+             all {all:?}"
         );
     }
     outcome
