@@ -223,3 +223,13 @@ def test_factors_are_predicted_for_any_machine(capsys: Capture) -> None:
 )
 def test_what_a_prediction_refuses(arguments: list[str], message: str, capsys: Capture) -> None:
     assert refusal(capsys, *arguments) == f"homenode: {message}\n"
+
+
+def test_beyond_the_table_it_is_told_what_the_machine_loses(capsys: Capture) -> None:
+    arguments = ("z14", "--processors", "80,95", "--interpolate")
+    out = answer(capsys, *arguments)
+    assert "+ beyond the table" in out
+    last, beyond = told(capsys, *arguments)["sizes"]
+    assert [last["predicted"], beyond["predicted"]] == [False, True]
+    assert last["caf"] * 0.9 < beyond["caf"] < last["caf"]
+    assert "its last point is 80" in refusal(capsys, "z14", "--processors", "95")

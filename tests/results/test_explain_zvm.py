@@ -77,6 +77,9 @@ def test_spinning_is_told_as_a_longer_path(
     assert "Its 13.4 unparked processors wait for formal spin locks" in text
     assert "110,580 of the 5,528,982 instructions of a transaction" in text
     assert advice in text
+    # Who is told to park is told what to look at.
+    told = "Compare ETR, response times and dispatch waits before and after"
+    assert (told in text) == ("unparking" in advice)
 
 
 def test_nothing_is_parked_for_want_of_work_where_all_are_busy(

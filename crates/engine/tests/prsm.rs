@@ -287,7 +287,7 @@ fn vertical_moves_less_than_horizontal_on_a_contended_machine() {
 
 #[test]
 fn a_vertical_high_core_is_as_good_as_dedicated() {
-    // a is entitled to 4 of 8 cores with 8 logical ones: three vertical-highs, two mediums.
+    // a is entitled to 4 of 8 cores with 8 logical ones: four of them are vertical-highs.
     let all = vec![
         vertical(lpar(
             "a",
@@ -303,7 +303,7 @@ fn a_vertical_high_core_is_as_good_as_dedicated() {
     let at = |column| outcome.dispatches.at(column);
     let mut homes = std::collections::BTreeMap::new();
     for row in outcome.dispatches.only("partition", 0) {
-        if row[at("vp")] < 3 {
+        if row[at("vp")] < 4 {
             let home = homes.entry(row[at("vp")]).or_insert(row[at("core")]);
             assert_eq!(*home, row[at("core")]);
             assert!(
@@ -312,7 +312,7 @@ fn a_vertical_high_core_is_as_good_as_dedicated() {
             );
         }
     }
-    assert_eq!(homes.len(), 3);
+    assert_eq!(homes.len(), 4);
 }
 
 #[test]

@@ -6,7 +6,9 @@ mod common;
 use common::zvm::{alone, endless, free_cp, real_paths, served, switch, tile, web};
 use common::{run, Outcome, SECOND};
 use homenode_engine::sim::RunError;
-use homenode_engine::spec::{CpPaths, Distribution, PlayedWork, Spec, VirtualMachine, Workload};
+use homenode_engine::spec::{
+    CpPaths, Distribution, Guest, PlayedWork, Spec, VirtualMachine, Workload,
+};
 
 /// Instructions of a transaction; each takes a nanosecond.
 const WORK: f64 = 100_000.0;
@@ -156,4 +158,40 @@ fn served_machines_stand_beside_others() {
     };
     assert!((150..250).contains(&of(4)), "{}", of(4));
     assert!((1850..2150).contains(&of(5)), "{}", of(5));
+}
+
+#[test]
+fn a_server_uses_all_the_processors_that_its_connections_reach() {
+    let done = |cpus: u16| {
+        let mut machines = tile(0, 4, 1);
+        machines[4].cpus = cpus;
+        let spec = alone(16, free_cp(machines, vec![switch("s")]), web());
+        run(&spec, 0).total("zvm", "tx_done")
+    };
+    let [one, two, four, eight] = [1, 2, 4, 8].map(done);
+    // Four connections, each with a client of its own and as long at the server as there: one
+    // processor serves one after the other, two are always at work.
+    assert!(two > 1.9 * one && two < 2.1 * one, "{one} {two}");
+    assert_eq!([two, two], [four, eight]);
+}
+
+#[test]
+fn what_comes_to_one_of_several_processors_is_handed_on_by_a_signal() {
+    let chargeable = |cpus: u16| {
+        let mut spec = long(8, vec![served("s", cpus, 100.0, WORK)]);
+        if let Guest::Zvm(zvm) = &mut spec.partitions[0].guest {
+            zvm.paths.interruption = 1_000.0;
+        }
+        let outcome = run(&spec, 0);
+        outcome.total("zvm", "chargeable_ns") / outcome.total("zvm", "tx_done")
+    };
+    // An interruption, and one more for the share that another processor has to be told of.
+    for (cpus, wanted) in [(1, 1_000.0), (2, 1_500.0), (4, 1_750.0)] {
+        let found = chargeable(cpus);
+        // One in a hundred finds its processor at work and interrupts nobody.
+        assert!(
+            (found / wanted - 1.0).abs() < 0.015,
+            "{cpus}: {found} of {wanted}"
+        );
+    }
 }

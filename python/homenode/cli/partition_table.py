@@ -54,7 +54,7 @@ def partition_table(
     ] = None,
     interpolate: Annotated[
         bool,
-        typer.Option("--interpolate", help="Draw a line between points the table does not have."),
+        typer.Option("--interpolate", help="Draw a line between points, predict beyond the last."),
     ] = False,
     predict: Annotated[
         bool,
@@ -86,7 +86,7 @@ def partition_table(
     wanted = _numbers(processors, "--processors")
     prediction = _prediction(table, profile, layout) if predict else None
     if prediction is None:
-        read = _published(table, {"--profile": profile, "--layout": layout})
+        read = _published(table, {"--profile": profile, "--layout": layout}, beyond=interpolate)
     else:
         read = prediction.table(max([prediction.largest, *wanted, total or 0]))
     if picture is not None:
@@ -134,12 +134,17 @@ def _draw(read: CapabilityTable, picture: Path, *, dark: bool) -> None:
     draw(capability_curve(read), picture, dark=dark)
 
 
-def _published(name: str, options: dict[str, object]) -> CapabilityTable:
-    """A table of factors; refuses what has a meaning for predictions only."""
+def _published(name: str, options: dict[str, object], *, beyond: bool) -> CapabilityTable:
+    """A table of factors, `beyond` its last point as its machine's description predicts; refuses
+    what has a meaning for predictions only.
+    """
     from homenode.evidence import capability
 
     _only_with_predict(options)
-    return capability.capability_table(name)
+    table = capability.capability_table(name)
+    if not beyond or table.machine is None:
+        return table
+    return capability.Curve(table.machine, table).reaching() or table
 
 
 def _prediction(name: str, profile: str | None, layout: Path | None) -> Prediction:

@@ -17,7 +17,7 @@ from homenode.report.tables import plain_table
 if TYPE_CHECKING:
     import altair as alt
 
-_MARK = "~"
+_MARK, _BEYOND = "~", "+"
 _CURVE, _LINEAR = "n x c(n)", "linear"
 _CAUSES = {
     "core and stores": ("useful", "store", "smt", "tick", "hypervisor", "spin"),
@@ -97,6 +97,11 @@ def capability_lines(table: CapabilityTable, factors: Sequence[Factor]) -> list[
     ]
     if any(factor.interpolated for factor in factors):
         lines.append(f"{_MARK} on the line between the table's neighbours, not in the table.")
+    if not table.predicted and any(factor.predicted for factor in factors):
+        lines.append(
+            f"{_BEYOND} beyond the table: its last factor times what the machine's description "
+            "loses from there."
+        )
     return lines
 
 
@@ -159,9 +164,11 @@ def _plain(factor: Factor) -> dict[str, object]:
         "caf": factor.value,
         "capability": factor.capability,
         "interpolated": factor.interpolated,
+        "predicted": factor.predicted,
     }
 
 
 def _factor(table: CapabilityTable, factor: Factor) -> str:
-    mark = _MARK if factor.interpolated else ""
+    beyond = factor.predicted and not table.predicted
+    mark = _BEYOND if beyond else _MARK if factor.interpolated else ""
     return f"{number(factor.value, table.decimals)}{mark}"

@@ -46,12 +46,16 @@ def study_table(result: StudyResult) -> Table:
 
 
 def error_lines(result: StudyResult) -> list[str]:
-    """How many rows of each standing come out, beside the null model, and how far off they are."""
+    """How many rows of each standing come out, beside the null model, and how far off they are: by
+    what their tolerances count in, since errors of different orders have no mean.
+    """
     lines: list[str] = []
     for standing in (Standing.CALIBRATION, *reversed(JUDGED)):
         if not result.of(standing):
             continue
-        lines.append(f"{_count(result, standing)}; {_mean_error(result, standing)}")
+        points = result.points(standing)
+        told = "" if points is None else f"; {_point_error(points)}"
+        lines.append(_count(result, standing) + told)
         if result.study.comparison is None:
             lines += [f"  {_error(summary)}" for summary in result.errors(standing)]
     if not result.of(Standing.VALIDATION):
@@ -72,16 +76,6 @@ def _count(result: StudyResult, standing: Standing) -> str:
     count = result.count(standing)
     null = "" if count.null_within is None else f", null model {count.null_within}"
     return f"{standing.shown}: {count.within} of {count.rows} rows within tolerance{null}"
-
-
-def _mean_error(result: StudyResult, standing: Standing) -> str:
-    """In points where machines are compared, else in percent."""
-    points = result.points(standing)
-    if points is not None:
-        return _point_error(points)
-    mape = result.mape(standing)
-    percent = NOTHING if mape is None else f"{mape:.1f} %"
-    return f"mean absolute error of all {percent}"
 
 
 def _point_error(points: PointErrors) -> str:
@@ -221,8 +215,8 @@ def _error(summary: ErrorSummary) -> str:
     )
     none = summary.rows - summary.sized
     unsized = f"; {none} without a value to compare" if none else ""
-    mean = number(summary.mean, _digits(summary.worst))
+    middle = number(summary.median, _digits(summary.worst))
     return (
         f"{summary.rows} {what}: {summary.within} within, "
-        f"mean error {sign}{mean}{unit}, worst {worst}{unsized}"
+        f"median error {sign}{middle}{unit}, worst {worst}{unsized}"
     )

@@ -6,11 +6,11 @@
 //! vertical-high cores are entitled to a whole physical core, vertical-medium ones to a part, and
 //! vertical-low ones to nothing (they run on what others leave).
 //!
-//! Which are how many follows from the entitlement's fraction `f`: with one half or more, one
-//! vertical-medium takes it; with less, one vertical-high is given up and two vertical-mediums
-//! share `1 + f`, so that none is entitled to less than half a core. Below one and a half cores
-//! there is no vertical-high, below one a single vertical-medium. A partition that is entitled to
-//! as many cores as it has holds only vertical-highs.
+//! Which are how many follows from the entitlement's fraction `f`: without one, all of it is
+//! vertical-highs; with one half or more, one vertical-medium takes it; with less, one
+//! vertical-high is given up and two vertical-mediums share `1 + f`, so that none is entitled to
+//! less than half a core. Between one and one and a half cores there is no vertical-high, below
+//! one a single vertical-medium.
 
 /// How many logical cores are of which kind; numbered in this order.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,12 +53,11 @@ pub fn polarize(entitlement: f64, cores: u16) -> Split {
             shared / f64::from(medium)
         },
     };
-    if entitlement >= f64::from(cores) - SLACK {
-        return split(cores, 0, 0.0);
-    }
+    let entitlement = entitlement.min(f64::from(cores));
     let whole = (entitlement + SLACK).floor();
     let fraction = (entitlement - whole).max(0.0);
     match whole as u16 {
+        whole if whole > 0 && fraction <= SLACK => split(whole, 0, 0.0),
         0 => split(0, 1, entitlement),
         whole if fraction >= 0.5 => split(whole, 1, fraction),
         whole => split(whole - 1, 2, 1.0 + fraction),
@@ -127,6 +126,25 @@ mod tests {
     }
 
     #[test]
+    fn published_splits() {
+        // By cores shared, weight, sum of weights and logical cores of the partition.
+        let of = |shared, weight, sum: u16, logical| {
+            let shares = entitlements(shared, &[(weight, logical), (sum - weight, u16::MAX)]);
+            (shares[0], counts(shares[0], logical))
+        };
+        assert_eq!(of(32, 260, 1000, 12).1, (7, 2, 3));
+        assert_eq!(of(10, 300, 1000, 4).1, (3, 0, 1));
+        let (entitled, split) = of(10, 270, 1000, 4);
+        assert_eq!(split, (2, 1, 1));
+        assert!((polarize(entitled, 4).share(2) - 0.7).abs() < 1e-9);
+        // A z13 703: two logical processors with 56.8 % each.
+        assert_eq!(counts(1.136, 2), (0, 2, 0));
+        assert!((polarize(1.136, 2).medium_share - 0.568).abs() < 1e-9);
+        // Less than one engine: the one that is entitled to it, and 17 that are not.
+        assert_eq!(counts(0.4, 18), (0, 1, 17));
+    }
+
+    #[test]
     fn small_entitlements_have_no_vertical_high() {
         assert_eq!(counts(0.3, 4), (0, 1, 3));
         assert_eq!(counts(1.4, 4), (0, 2, 2));
@@ -137,7 +155,8 @@ mod tests {
     #[test]
     fn whole_entitlements() {
         assert_eq!(counts(4.0, 4), (4, 0, 0));
-        assert_eq!(counts(4.0, 6), (3, 2, 1));
+        assert_eq!(counts(4.0, 6), (4, 0, 2));
+        assert_eq!(counts(1.0, 3), (1, 0, 2));
         assert_eq!(counts(1.0, 1), (1, 0, 0));
     }
 

@@ -46,6 +46,8 @@ pub(super) struct Tile {
     /// Frames that each of them sends for it, and messages that each takes.
     pub frames: [f64; 2],
     pub messages: [f64; 2],
+    /// Share of those that a guest hands to another of its virtual processors.
+    pub signal_shares: [f64; 2],
     /// Coefficient of variation of the instructions, squared.
     pub spread: f64,
     pub think_ns: f64,
@@ -329,6 +331,8 @@ fn tiles(one: &Partition, zvm: &Zvm, switches: &[Switch]) -> Vec<Tile> {
             instructions: [mean * (1.0 - client_share), mean * client_share],
             frames: [sent[0], sent[1] + thinks * sent[2]],
             messages: [1.0, 1.0 + thinks],
+            signal_shares: [(servers, of_servers), (clients, of_clients)]
+                .map(|(machines, cpus)| (1.0 - machines / cpus).max(0.0)),
             spread: spread(work),
             think_ns: think_ns as f64,
         }

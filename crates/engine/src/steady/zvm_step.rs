@@ -132,6 +132,8 @@ impl State {
         let cold = costs.cold(guests, &self.tree, &comes);
         woken.repeat(&cold, 1.0);
         all.repeat(&woken, wakes);
+        let signals = 1.0 - 1.0 / f64::from(kind.cpus);
+        all.execute(Owner::Chargeable, signals * guests.zvm.paths.interruption);
         if let Some((port, frames)) = kind.sends.and_then(|(at, n)| Some((cp.ports.get(at)?, n))) {
             all.repeat(&port.frame, frames);
         }

@@ -80,6 +80,8 @@ impl State {
         // The end of a think time touches nothing of the guest's.
         all.repeat(&costs.cold(guests, &self.tree, &comes), found);
         all.repeat(&woken, messages * found);
+        let signals = messages * tile.signal_shares[side];
+        all.execute(Owner::Chargeable, signals * guests.zvm.paths.interruption);
         if let Some(port) = cp.ports.get(tile.switch) {
             all.repeat(&port.frame, tile.frames[side]);
         }

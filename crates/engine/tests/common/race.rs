@@ -194,15 +194,6 @@ impl Race {
         outcome.partition.rows().map(|row| row[at]).sum::<i64>() as f64
     }
 
-    /// Dispatch vectors of z/VM.
-    pub fn vectors(&self) -> u16 {
-        if self.vertical {
-            self.chips
-        } else {
-            self.capacity()
-        }
-    }
-
     /// What the rules promise each [cores]: nobody more than a core for each thread, the rest by
     /// weight. Xen's weight is of a virtual processor, PowerVM's of what is not entitled.
     pub fn wanted(&self) -> Vec<f64> {

@@ -4,7 +4,7 @@
 use homenode_engine::spec::{Guest, Policy, Spec, Unix, Workload};
 
 use crate::common::known::{not_yet, NOT_YET};
-use crate::common::platform::Platform::{Credit2, Linux, Zvm};
+use crate::common::platform::Platform::{Credit2, Linux};
 use crate::common::race::{runner, Race};
 use crate::common::*;
 use crate::shares::{equals_are_treated_alike, weights_are_shares};
@@ -13,11 +13,9 @@ use crate::shares::{equals_are_treated_alike, weights_are_shares};
 type Case = fn();
 
 #[rustfmt::skip] // A table.
-const WORST: [(&str, Case); 8] = [
+const WORST: [(&str, Case); 7] = [
     ("weights of Linux groups whose threads moved", || weights(Race::on(Linux, 2, vec![
         runner(4, 100), runner(2, 255), runner(1, 200), runner(4, 50)]))),
-    ("shares of z/VM across dispatch vectors", || equals(Race {
-        chips: 2, ..Race::on(Zvm, 1, vec![runner(1, 100); 3]) })),
     ("shares of credit2 with few virtual processors", || equals(Race::on(
         Credit2, 4, vec![runner(1, 256); 5]))),
     ("shares of credit2 across run queues", || equals(Race {

@@ -4,7 +4,7 @@ where there are none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from homenode.evidence.capability.prediction import REFERENCE, Prediction
@@ -55,6 +55,10 @@ class Curve:
         last = table.factor(table.largest).value
         lost = self.prediction.factor(processors) / self.prediction.factor(table.largest)
         return Factor(processors, last * lost, predicted=True)
+
+    def reaching(self) -> CapabilityTable | None:
+        """The table, if there is one, with what is predicted beyond its last point."""
+        return None if self.table is None else replace(self.table, beyond=self.factor)
 
     def capability(self, processors: int) -> float:
         """What all of them bring together [processors that are alone]."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from homenode.evidence.study.published import PublishedRow, ToleranceKind
 from homenode.model.estimate import Estimate, mean_of
@@ -70,6 +71,7 @@ class ErrorSummary:
     sized: int
     """Rows whose error can be told in that measure; a factor cannot be if the simulated is 0."""
     mean: float | None
+    median: float | None
     worst: float | None
     worst_row: str | None
 
@@ -100,7 +102,7 @@ def point_errors(rows: Sequence[Comparison]) -> PointErrors:
 
 
 def summarize_errors(kind: ToleranceKind, rows: Sequence[Comparison]) -> ErrorSummary:
-    """Mean and worst error, measured as the tolerances of the rows are."""
+    """Mean, median and worst error, measured as the tolerances of the rows are."""
     sized = [(size, row.published.key) for row in rows if (size := _error(kind, row)) is not None]
     worst = max(sized, default=(None, None), key=lambda pair: pair[0])
     return ErrorSummary(
@@ -109,6 +111,7 @@ def summarize_errors(kind: ToleranceKind, rows: Sequence[Comparison]) -> ErrorSu
         within=sum(row.within for row in rows),
         sized=len(sized),
         mean=mean([size for size, _ in sized]),
+        median=median([size for size, _ in sized]) if sized else None,
         worst=worst[0],
         worst_row=worst[1],
     )

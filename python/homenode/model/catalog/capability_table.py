@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -63,6 +63,8 @@ class CapabilityTable:
     """Name of the description of the machine it holds for, if there is one."""
     predicted: bool = False
     """Whether the factors are predicted from the machine's topology and published nowhere."""
+    beyond: Callable[[int], Factor] | None = None
+    """What is said of more processors than the last point has, if it is asked for."""
 
     @property
     def largest(self) -> int:
@@ -81,7 +83,7 @@ class CapabilityTable:
         """The factor of a partition of so many processors.
 
         A point that the table does not have is refused, unless `interpolate` asks for the straight
-        line between its neighbours. Beyond the last point there is none.
+        line between its neighbours, or for what is said `beyond` the last point, if anything is.
         """
         if processors < 1:
             raise HomenodeError(
@@ -93,6 +95,8 @@ class CapabilityTable:
         points = list(self.factors)
         place = bisect.bisect(points, processors)
         lacking = f"table {self.name} has no factor for {processors} processors"
+        if place == len(points) and interpolate and self.beyond is not None:
+            return self.beyond(processors)
         if place == len(points):
             raise NotFoundError(
                 lacking,

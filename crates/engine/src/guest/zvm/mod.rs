@@ -7,4 +7,5 @@ pub mod park;
 pub mod segment;
 pub mod share;
 pub mod sharing;
+pub mod shuffle;
 pub mod vectors;

@@ -175,10 +175,9 @@ impl Vectors {
         self.unparked[lp]
     }
 
-    /// The vector of a logical processor, or the nearest one that has unparked processors.
+    /// A vector, or the nearest one that has unparked processors.
     #[inline]
-    pub fn home(&self, lp: LpId) -> VectorId {
-        let own = self.of(lp);
+    pub fn home(&self, own: VectorId) -> VectorId {
         let open = |vector: VectorId| self.vectors[vector].unparked != 0;
         if open(own) {
             return own;
@@ -235,6 +234,33 @@ impl Vectors {
             .next()
     }
 
+    /// The least deadline of all that wait, but for those that have passed a soft limit.
+    pub fn least_deadline(&self) -> f64 {
+        let firsts = self
+            .vectors
+            .iter()
+            .filter_map(|vector| vector.queue.front());
+        let under = firsts.filter(|first| !first.over);
+        under
+            .map(|first| first.deadline)
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Unparked processors of each vector.
+    pub fn room(&self) -> ById<VectorId, u32> {
+        let of = |vector: &Vector| vector.unparked.count_ones();
+        self.vectors.iter().map(of).collect()
+    }
+
+    /// An idle unparked processor of a vector where somebody waits.
+    pub fn idle_beside_work(&self) -> Option<LpId> {
+        let some = self
+            .vectors
+            .iter()
+            .filter(|vector| !vector.queue.is_empty());
+        some.filter_map(Vector::first_free).next()
+    }
+
     /// Queues a virtual processor in a vector, on behalf of a logical processor.
     pub fn push(&mut self, vector: VectorId, by: LpId, waiting: Waiting) {
         let vector = &mut self.vectors[vector];
@@ -265,25 +291,28 @@ impl Vectors {
 
     /// Takes the first of a vector, on behalf of a logical processor.
     #[inline]
-    pub fn pop(&mut self, vector: VectorId, by: LpId) -> Option<VcpuId> {
+    pub fn pop(&mut self, vector: VectorId, by: LpId) -> Option<Waiting> {
         let vector = &mut self.vectors[vector];
         let first = vector.queue.pop_front()?;
         vector.touch(by);
         self.queued -= 1;
-        Some(first.vcpu)
+        Some(first)
     }
 
-    /// A virtual processor that waits is no longer over its soft limit.
-    pub fn forgive(&mut self, vcpu: VcpuId) {
+    /// A virtual processor that waits is no longer over its soft limit: its deadline, which is not
+    /// before `least`, if it was.
+    pub fn forgive(&mut self, vcpu: VcpuId, least: f64) -> Option<f64> {
         let over = |waiting: &Waiting| waiting.vcpu == vcpu && waiting.over;
         for vector in &mut self.vectors {
             if let Some(at) = vector.queue.iter().position(over) {
                 let mut waiting = vector.queue.remove(at).expect("found there");
                 waiting.over = false;
+                waiting.deadline = waiting.deadline.max(least);
                 vector.insert(waiting);
-                return;
+                return Some(waiting.deadline);
             }
         }
+        None
     }
 
     /// Whether a processor at that distance may steal from a vector.
@@ -291,6 +320,26 @@ impl Vectors {
     pub fn may_steal(&self, vector: VectorId, distance: Distance) -> bool {
         let waiting = self.waiting(vector);
         waiting > 0 && waiting as f64 >= self.barrier[distance as usize]
+    }
+
+    /// Takes all that wait out of all vectors.
+    pub fn drain(&mut self) -> Vec<(VectorId, Waiting)> {
+        let mut all = Vec::with_capacity(self.queued as usize);
+        for (at, vector) in self.vectors.ids().zip(&mut self.vectors) {
+            all.extend(vector.queue.drain(..).map(|waiting| (at, waiting)));
+        }
+        self.queued -= all.len() as u32;
+        all
+    }
+
+    /// Puts one back into a vector whose line changes with it only if it `moves` there.
+    pub fn put_back(&mut self, vector: VectorId, by: LpId, waiting: Waiting, moves: bool) {
+        let vector = &mut self.vectors[vector];
+        vector.insert(waiting);
+        if moves {
+            vector.touch(by);
+        }
+        self.queued += 1;
     }
 
     /// Empties the vectors whose processors are all parked; who waited there.
@@ -424,11 +473,13 @@ mod tests {
             ..waiting(3, 1.0)
         };
         vectors.push(of(0), lp(0), over);
-        vectors.forgive(VcpuId::new(3));
-        assert_eq!(vectors.pop(of(0), lp(0)), Some(VcpuId::new(3)));
+        assert_eq!(vectors.forgive(VcpuId::new(3), 2.0), Some(2.0));
+        let first = vectors.pop(of(0), lp(0)).map(|one| one.vcpu);
+        assert_eq!(first, Some(VcpuId::new(3)));
         vectors.push(of(0), lp(0), over);
-        let order: Vec<_> = std::iter::from_fn(|| vectors.pop(of(0), lp(0))).collect();
-        assert_eq!(order, [1, 0, 2, 3].map(VcpuId::new));
+        let order = std::iter::from_fn(|| vectors.pop(of(0), lp(0)));
+        let order: Vec<_> = order.map(|one| one.vcpu.index()).collect();
+        assert_eq!(order, [1, 0, 2, 3]);
         assert_eq!(vectors.queued(), 0);
     }
 
@@ -458,7 +509,7 @@ mod tests {
             vectors.set_unparked(lp(number), false);
         }
         assert_eq!(vectors.idle_in(of(1), lp(2)), None);
-        assert_eq!((vectors.home(lp(2)), vectors.home(lp(0))), (of(0), of(0)));
+        assert_eq!((vectors.home(of(1)), vectors.home(of(0))), (of(0), of(0)));
         assert_eq!(vectors.abandon(), [VcpuId::new(7)]);
         assert_eq!(vectors.queued(), 0);
     }

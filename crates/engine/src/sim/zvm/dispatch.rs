@@ -40,6 +40,7 @@ impl World<Partitions> {
         match cp.make_ready(vcpu, self.now) {
             Turn::Run(lp) => self.run_vcpu(partition, lp, vcpu),
             Turn::Wait { looks, over } => {
+                self.await_shuffle(partition);
                 if over {
                     self.schedule_lift(partition, vcpu);
                 }
@@ -54,11 +55,11 @@ impl World<Partitions> {
     /// the others, nearest first.
     pub fn look_for_work(&mut self, partition: PartitionId, lp: LpId) {
         self.interrupt_roused(partition, lp);
-        let cp = self.sys.cp(partition);
         let mut looked = Looked::default();
-        match cp.seek::<true>(lp, &mut looked) {
+        match self.find::<true>(partition, lp, &mut looked) {
             Some(vcpu) => self.start_vcpu(partition, lp, vcpu, &looked),
             None => {
+                let cp = self.sys.cp(partition);
                 let segment = cp.near(lp).looking(&cp.spec, looked.vectors, looked.lines);
                 let of = &mut cp.lps[lp];
                 of.doing = Doing::Looking;
@@ -68,10 +69,24 @@ impl World<Partitions> {
         }
     }
 
+    /// The next virtual processor for a logical one that may run.
+    fn find<const COUNTS: bool>(
+        &mut self,
+        partition: PartitionId,
+        lp: LpId,
+        looked: &mut Looked,
+    ) -> Option<VcpuId> {
+        loop {
+            let found = self.cp(partition).seek::<COUNTS>(lp, looked)?;
+            if self.may_run(partition, found) {
+                return Some(found.vcpu);
+            }
+        }
+    }
+
     /// What was looked for in vain may have come meanwhile; else the processor loads a wait.
     fn look_again(&mut self, partition: PartitionId, lp: LpId) {
-        let found = self.cp(partition).seek::<false>(lp, &mut Looked::default());
-        match found {
+        match self.find::<false>(partition, lp, &mut Looked::default()) {
             Some(vcpu) => self.run_vcpu(partition, lp, vcpu),
             None => self.load_wait(partition, lp),
         }
@@ -233,12 +248,12 @@ impl Cp {
                 over: false,
             };
         }
-        let vector = self.vectors.home(last);
+        let vector = self.vectors.home(v.vector);
         if let Some(lp) = self.taker(vector, last) {
             return Turn::Run(lp);
         }
         let over = self.vm_of(vcpu).is_over_soft(now);
-        self.move_to(vcpu, vector);
+        self.vcpus[vcpu].vector = vector;
         let waiting = Waiting {
             over,
             deadline: self.vcpus[vcpu].deadline,
@@ -256,13 +271,11 @@ impl Cp {
     fn take_on(&mut self, lp: LpId, vcpu: VcpuId, now: u64, looked: &Looked) {
         let path_ns = self.dispatch_on(lp, looked);
         self.chill(vcpu, lp);
-        let vector = self.vectors.of(lp);
-        self.move_to(vcpu, vector);
+        self.move_clock(self.vcpus[vcpu].deadline);
         let v = &mut self.vcpus[vcpu];
+        v.vector = self.vectors.of(lp);
         v.mode = Mode::Running;
         v.needs_master = false;
-        let clock = &mut self.clocks_of_vectors[vector];
-        *clock = clock.max(v.deadline);
         let vm = &mut self.vms[v.vm];
         vm.dispatches += 1;
         vm.wait_ns += (now - v.ready_at) as i64 as f64 + path_ns;

@@ -26,6 +26,7 @@ mod rows;
 mod seek;
 mod served;
 mod setup;
+mod shuffle;
 mod signals;
 pub(super) mod state;
 mod web;
@@ -49,6 +50,8 @@ pub enum Alarm {
     Paging,
     /// It decides which logical cores to park.
     Park,
+    /// It deals out its dispatch list.
+    Shuffle,
     /// A virtual machine that has used up its limit may run again.
     Limit(VmId),
 }
@@ -75,6 +78,7 @@ impl World<Partitions> {
             Alarm::Arrive(vm) => self.take_work(partition, vm),
             Alarm::Paging => self.page_event(partition),
             Alarm::Park => self.park(partition),
+            Alarm::Shuffle => self.shuffle(partition),
             Alarm::Limit(vm) => self.lift_limit(partition, vm),
         }
     }

@@ -119,7 +119,7 @@ impl World<Partitions> {
                 // it did without is no claim where it goes.
                 let cp = self.cp(partition);
                 let v = &mut cp.vcpus[vcpu];
-                v.deadline = v.deadline.max(cp.clocks_of_vectors[v.vector]);
+                v.deadline = v.deadline.max(cp.clock);
                 self.end_minor_slice(place.vp, place.at, place.thread);
             }
         }

@@ -3,7 +3,7 @@
 
 use super::state::Cp;
 use crate::guest::zvm::ids::{LpId, VcpuId, VectorId};
-use crate::guest::zvm::vectors::Vectors;
+use crate::guest::zvm::vectors::{Vectors, Waiting};
 
 /// The master processor.
 pub const MASTER: LpId = LpId::new(0);
@@ -20,12 +20,16 @@ pub struct Looked {
 impl Cp {
     /// The next virtual processor for a logical one: from its own vector, then from the others,
     /// nearest first. With `COUNTS`, what is looked at for it is counted.
-    pub fn seek<const COUNTS: bool>(&mut self, lp: LpId, looked: &mut Looked) -> Option<VcpuId> {
+    pub fn seek<const COUNTS: bool>(&mut self, lp: LpId, looked: &mut Looked) -> Option<Waiting> {
         if !self.vectors.is_unparked(lp) {
             return None;
         }
         if lp == MASTER && self.vectors.has_master() {
-            return self.vectors.pop_master();
+            return self.vectors.pop_master().map(|vcpu| Waiting {
+                over: true,
+                deadline: self.vcpus[vcpu].deadline,
+                vcpu,
+            });
         }
         let Self {
             vectors, lps, seen, ..
@@ -45,8 +49,8 @@ impl Cp {
         if COUNTS {
             look(vectors, own);
         }
-        if let Some(vcpu) = vectors.pop(own, lp) {
-            return Some(vcpu);
+        if let Some(first) = vectors.pop(own, lp) {
+            return Some(first);
         }
         let mut others = vectors.others(own).iter();
         let (from, _) = others.find(|(other, distance)| {
@@ -71,24 +75,20 @@ impl Cp {
         }
     }
 
-    /// A virtual processor that wakes up starts from where its vector is by now.
+    /// A virtual processor that wakes up starts from where the clock is by now.
     #[inline]
     pub fn catch_up(&mut self, vcpu: VcpuId) {
-        let vector = self.vectors.home(self.vcpus[vcpu].left.lp);
-        self.move_to(vcpu, vector);
-        let clock = self.clocks_of_vectors[vector];
         let v = &mut self.vcpus[vcpu];
-        v.deadline = v.deadline.max(clock);
+        v.deadline = v.deadline.max(self.clock);
     }
 
-    /// A virtual processor belongs to another dispatch vector from now on. How far its deadline is
-    /// from that of the last one dispatched stays as it was: vectors run apart.
+    /// The clock goes on with the deadlines that are dispatched while others wait, but not past
+    /// theirs: those that wait elsewhere are part of the same list.
     #[inline]
-    pub fn move_to(&mut self, vcpu: VcpuId, vector: VectorId) {
-        let v = &mut self.vcpus[vcpu];
-        if v.vector != vector {
-            v.deadline += self.clocks_of_vectors[vector] - self.clocks_of_vectors[v.vector];
-            v.vector = vector;
+    pub fn move_clock(&mut self, deadline: f64) {
+        if self.vectors.queued() > 0 {
+            let least = self.vectors.least_deadline();
+            self.clock = self.clock.max(deadline.min(least));
         }
     }
 }

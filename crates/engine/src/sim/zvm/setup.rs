@@ -32,7 +32,10 @@ impl Cp {
         let chips = places.iter().map(|place| place.chip).collect();
         let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
         let lps: ById<LpId, Lp> = places.into_iter().map(Lp::new).collect();
-        let (vms, vcpus) = machines(&spec, lps.len(), all.warmup_ns);
+        let (vms, mut vcpus) = machines(&spec, lps.len(), all.warmup_ns);
+        for v in &mut vcpus {
+            v.vector = vectors.of(v.left.lp);
+        }
         Some(Box::new(Self {
             ports: ports(&spec, &state.tree, &chips, &partition.workload),
             seen: vec![0; vectors.count() * lps.len()],
@@ -54,7 +57,9 @@ impl Cp {
             master: stream("master"),
             race: stream("race"),
             meter: CpMeter::default(),
-            clocks_of_vectors: ById::of(0.0, vectors.count()),
+            clock: 0.0,
+            floor: 0.0,
+            shuffling: false,
             acting: None,
             signals: 0.0,
             spec,
@@ -234,35 +239,39 @@ impl Web {
     }
 }
 
-/// One connection for every client and server on the same switch, spread over the virtual
-/// processors of both.
+/// One connection for every client and server on the same switch. Each machine gives its own to its
+/// virtual processors in turn.
 fn connections(
     spec: &Zvm,
     vms: &ById<VmId, Vm>,
     workload: &Workload,
 ) -> ById<ConnectionId, Connection> {
+    let mut all = ById::new();
     if !matches!(workload, Workload::Web { .. }) {
-        return ById::new();
+        return all;
     }
+    let mut given = ById::of(0, vms.len());
+    let mut next = |vm: VmId| {
+        let (cpus, turn) = (vms[vm].cpus, given[vm]);
+        given[vm] += 1;
+        cpus.at(turn % cpus.len())
+    };
     let of = |role: Role| {
-        let pairs = spec.machines.iter().zip(vms);
+        let pairs = spec.machines.iter().zip(vms.ids());
         pairs.filter(move |(machine, _)| machine.role == role)
     };
-    let mut all = ById::new();
     for (client, from) in of(Role::Client) {
-        let mut turn = 0;
-        for (server, to) in of(Role::Server).filter(|(s, _)| s.switch == client.switch) {
-            let (Some(switch), _) = (client.switch, server) else {
-                continue;
-            };
-            let (clients, servers) = (from.cpus.len(), to.cpus.len());
+        let Some(switch) = client.switch else {
+            continue;
+        };
+        for (_, to) in of(Role::Server).filter(|(server, _)| server.switch == client.switch) {
+            let id = ConnectionId::new(all.len());
             all.push(Connection::new(
-                ConnectionId::new(all.len()),
-                from.cpus.at(turn % clients),
-                to.cpus.at(turn / clients % servers),
+                id,
+                next(from),
+                next(to),
                 SwitchId::from(switch),
             ));
-            turn += 1;
         }
     }
     all

@@ -123,7 +123,7 @@ pub struct Left {
 pub struct Vcpu {
     /// Its virtual machine.
     pub vm: VmId,
-    /// Dispatch vector by whose clock its deadline goes.
+    /// Dispatch vector in which it waits when it has to.
     pub vector: VectorId,
     /// State.
     pub mode: Mode,
@@ -244,8 +244,12 @@ pub struct Cp {
     pub smt: u8,
     /// Dispatch vectors.
     pub vectors: Vectors,
-    /// Latest deadline dispatched in each vector: who wakes up starts from there.
-    pub clocks_of_vectors: ById<VectorId, f64>,
+    /// Deadline that the dispatch list has come to: who wakes up starts from there.
+    pub clock: f64,
+    /// Deadline that nobody falls behind.
+    pub floor: f64,
+    /// Whether the dispatch list is to be dealt out over the vectors.
+    pub shuffling: bool,
     /// Signals sent to every idle processor so far.
     pub signals: f64,
     /// Logical processor whose event is being handled.
@@ -297,6 +301,16 @@ impl Place {
         } else {
             Distance::Far
         }
+    }
+}
+
+impl Vm {
+    /// Share of what arrives that its guest hands to another of its virtual processors by a signal,
+    /// which CP carries out as one interruption more: each of them is as likely to be interrupted,
+    /// and one of them has what waits for it.
+    #[inline]
+    pub fn signal_share(&self) -> f64 {
+        1.0 - 1.0 / self.cpus.len() as f64
     }
 }
 

@@ -134,6 +134,7 @@ impl Cp {
         let (of, v) = (&mut self.lps[lp], &mut self.vcpus[vcpu]);
         let (chip, into) = (of.place.chip, &mut of.segment);
         let near = &self.near[chip];
+        let signal = self.vms[v.vm].signal_share() * self.spec.paths.interruption;
         if !WOKEN {
             *into = Segment::default();
         }
@@ -142,6 +143,7 @@ impl Cp {
                 if WOKEN {
                     into.execute(Owner::Chargeable, self.spec.paths.interruption);
                 }
+                into.execute(Owner::Chargeable, signal);
                 let served = self.vms[v.vm].served.as_deref_mut();
                 let (guest, answer) = served.expect("it has work").draw(work);
                 into.execute(Owner::Guest, guest);
@@ -164,6 +166,7 @@ impl Cp {
                 if WOKEN {
                     into.execute(Owner::Chargeable, self.spec.paths.interruption);
                 }
+                into.execute(Owner::Chargeable, signal);
                 let message = v.inbox.pop(&self.connections);
                 let message = message.expect("who goes on has a message");
                 let guest = v.take_message(message, &self.web, self.pager.as_mut(), work);

@@ -1,0 +1,233 @@
+//! What z/VM promises each virtual machine of a partition, on as many dispatch vectors as it has:
+//! random shares, limits, demands and sizes against exact water-filling.
+
+mod common;
+
+use common::race::water_fill;
+use common::random::Dice;
+use common::zvm::{cores_of, cp, endless, free_cp, served, zvm_partition};
+use common::{run, spec, told, Outcome, MS, SECOND};
+use homenode_engine::guest::zvm::share::{weight_beside, weights};
+use homenode_engine::spec::{CpShare, Spec, Unparking, VirtualMachine, Workload};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+use std::env::var_os;
+
+/// Dice that make a scenario.
+const DICE: usize = 96;
+/// Instructions of a transaction, at one a nanosecond.
+const SMALL: f64 = 200_000.0;
+/// Minor time slice: the shortest that there is, so that few of them tell.
+const SLICE: u64 = MS;
+
+/// Competitors, and what they are promised.
+#[derive(Debug)]
+struct Contest {
+    spec: Spec,
+    /// Processors that each should have.
+    wanted: Vec<f64>,
+}
+
+fn some_share(dice: &mut Dice) -> CpShare {
+    if dice.chance(4) {
+        CpShare::Absolute(dice.real(0.02, 0.1))
+    } else {
+        CpShare::Relative(dice.pick(&[100, 200, 400, 50, 1000]))
+    }
+}
+
+/// Part of all processors that the limit of a machine is worth; all of them without one.
+fn limits(machines: &[VirtualMachine]) -> Vec<f64> {
+    let shares: Vec<_> = machines.iter().map(|one| one.share).collect();
+    let of = |(at, one): (usize, &VirtualMachine)| {
+        let limit = one.maximum.map(|most| weight_beside(most, at, &shares));
+        limit.unwrap_or(1.0)
+    };
+    machines.iter().enumerate().map(of).collect()
+}
+
+/// Machines that compute without end, some of them limited, and enough without a limit to use all
+/// processors.
+fn computing(dice: &mut Dice, processors: u16) -> Vec<VirtualMachine> {
+    let count = dice.between(2, 7);
+    let mut all = endless(count);
+    for one in &mut all {
+        one.cpus = dice.between(1, 2 * processors.min(24));
+        one.share = some_share(dice);
+        if dice.chance(3) {
+            one.maximum = Some(CpShare::Absolute(dice.real(0.03, 0.3)));
+            one.limit_hard = dice.chance(2);
+        }
+    }
+    all[0].maximum = None;
+    all[0].cpus = all[0].cpus.max(processors).min(64);
+    all
+}
+
+/// Machines to which transactions come: half of what they are promised, or more than one processor.
+fn asking(dice: &mut Dice, all: &mut Vec<VirtualMachine>, processors: u16) {
+    let first = all.len();
+    for number in 0..dice.between(0, 4) {
+        let mut one = served(&format!("asks{number}"), 1, 1.0, SMALL);
+        one.share = some_share(dice);
+        all.push(one);
+    }
+    let fair = promised(all, &vec![f64::INFINITY; all.len()], processors);
+    for (one, fair) in all.iter_mut().zip(fair).skip(first) {
+        let wants = if dice.chance(2) { 0.5 * fair } else { 1.3 };
+        one.work.as_mut().expect("it asks").rate_per_s = wants * 1e9 / SMALL;
+    }
+}
+
+/// Water-filling within processors, limits and demands.
+fn promised(all: &[VirtualMachine], demands: &[f64], processors: u16) -> Vec<f64> {
+    let shares: Vec<_> = all.iter().map(|one| one.share).collect();
+    let there = f64::from(processors);
+    let most = all.iter().zip(limits(all)).zip(demands);
+    let most: Vec<f64> = most
+        .map(|((one, limit), demand)| demand.min(f64::from(one.cpus)).min(limit * there))
+        .collect();
+    water_fill(there, &weights(&shares), &most)
+}
+
+fn contest(dice: &[u16]) -> Contest {
+    let mut dice = Dice::new(dice);
+    let (chips, cores) = (dice.between(1, 10), dice.between(2, 8));
+    let processors = chips * cores;
+    let mut all = computing(&mut dice, processors);
+    asking(&mut dice, &mut all, processors);
+    let demand = |one: &VirtualMachine| match &one.work {
+        Some(work) => work.rate_per_s * SMALL / 1e9,
+        None => f64::INFINITY,
+    };
+    let demands: Vec<f64> = all.iter().map(demand).collect();
+    let wanted = promised(&all, &demands, processors);
+    let mut zvm = free_cp(all, vec![]);
+    (zvm.vertical, zvm.minor_slice_ns) = (dice.chance(2), SLICE);
+    zvm.unparking = dice.pick(&[Unparking::Large, Unparking::Medium, Unparking::Small]);
+    zvm.park_interval_ns = 200 * MS;
+    let one = zvm_partition(processors, zvm, Workload::Idle);
+    let mut spec = spec(cores_of(chips, cores), vec![one]);
+    spec.seed = u64::from(dice.next());
+    (spec.warmup_ns, spec.duration_ns) = (2 * SECOND, 10 * SECOND);
+    spec.interval_ns = SECOND;
+    Contest { spec, wanted }
+}
+
+/// Processors that each virtual machine had.
+fn used(spec: &Spec, outcome: &Outcome, count: usize) -> Vec<f64> {
+    let of = |at: usize| {
+        let all = &outcome.virtual_machine;
+        let series = all.series("virtual_machine", at, "guest_ns");
+        series.iter().sum::<i64>() as f64 / spec.duration_ns as f64
+    };
+    (0..count).map(of).collect()
+}
+
+/// Two in a hundred, a slice of each virtual processor at either end, and for transactions that
+/// come by chance four times the spread of their number.
+fn assert_promise(contest: &mut Contest) -> Outcome {
+    let Contest { spec, wanted } = contest;
+    let outcome = run(spec, 0);
+    let got = used(spec, &outcome, wanted.len());
+    let seconds = spec.duration_ns as f64 / 1e9;
+    let machines = &cp(&mut spec.partitions[0]).machines;
+    let all: Vec<_> = got.iter().zip(wanted.iter()).collect();
+    for ((machine, got), wanted) in machines.iter().zip(&got).zip(wanted.iter()) {
+        let slices = 2.0 * SLICE as f64 / 1e9 * f64::from(machine.cpus) / seconds;
+        let chance = match &machine.work {
+            Some(_) => 4.0 * (wanted * SMALL / 1e9 / seconds).sqrt(),
+            None => 0.0,
+        };
+        let off = (got - wanted).abs();
+        let VirtualMachine {
+            name,
+            cpus,
+            share,
+            maximum,
+            limit_hard,
+            ..
+        } = machine;
+        assert!(
+            off <= 0.02 * wanted + slices + chance,
+            "{name}: {got} of {wanted}; {cpus} of {share:?} {maximum:?} hard {limit_hard}; \
+             all {all:?}"
+        );
+    }
+    outcome
+}
+
+/// The same scenarios each time, unless the environment asks for others or for more.
+fn config() -> Config {
+    let asked = Config::default();
+    Config {
+        cases: var_os("PROPTEST_CASES").map_or(40, |_| asked.cases),
+        rng_seed: var_os("PROPTEST_RNG_SEED").map_or(RngSeed::Fixed(1), |_| asked.rng_seed),
+        failure_persistence: None,
+        max_shrink_iters: 60,
+        ..asked
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn shares_are_of_the_system(dice in prop::collection::vec(any::<u16>(), DICE)) {
+        assert_promise(&mut contest(&dice));
+    }
+}
+
+/// Machines with so many virtual processors and such relative shares.
+fn loops(chips: u16, cores: u16, machines: &[(u16, u16)], vertical: bool) -> Contest {
+    let mut all = endless(machines.len() as u16);
+    for (one, (cpus, share)) in all.iter_mut().zip(machines) {
+        (one.cpus, one.share) = (*cpus, CpShare::Relative(*share));
+    }
+    let processors = chips * cores;
+    let wanted = promised(&all, &vec![f64::INFINITY; all.len()], processors);
+    let mut zvm = free_cp(all, vec![]);
+    (zvm.vertical, zvm.minor_slice_ns) = (vertical, SLICE);
+    let mut spec = spec(
+        cores_of(chips, cores),
+        vec![zvm_partition(processors, zvm, Workload::Idle)],
+    );
+    (spec.warmup_ns, spec.duration_ns) = (SECOND, 10 * SECOND);
+    Contest { spec, wanted }
+}
+
+#[test]
+fn a_share_counts_in_all_vectors_together() {
+    let mixed = [(4, 100), (4, 400), (1, 100)];
+    let mut three = loops(1, 4, &mixed, false);
+    assert!((three.wanted[2] - 2.0 / 3.0).abs() < 1e-9);
+    told("mixed", "shares are of the system", || {
+        assert_promise(&mut three);
+    });
+    assert_promise(&mut loops(1, 4, &[(1, 100); 5], false));
+    assert_promise(&mut loops(2, 1, &[(1, 100); 3], true));
+    assert_promise(&mut loops(
+        4,
+        6,
+        &[(30, 100), (12, 300), (3, 50), (1, 20)],
+        false,
+    ));
+}
+
+#[test]
+fn limits_hold_on_what_parking_leaves() {
+    for vertical in [true, false] {
+        let mut held = loops(3, 6, &[(6, 100), (12, 300), (1, 50), (4, 100)], vertical);
+        let zvm = cp(&mut held.spec.partitions[0]);
+        zvm.unparking = Unparking::Small;
+        zvm.park_interval_ns = 200 * MS;
+        // Less than half of the processors may be used, so that others are parked.
+        for (one, part) in zvm.machines.iter_mut().zip([0.1, 0.3, 0.02, 0.05]) {
+            one.maximum = Some(CpShare::Absolute(part));
+            one.limit_hard = true;
+        }
+        held.wanted = vec![1.8, 5.4, 0.36, 0.9];
+        let unparked = assert_promise(&mut held).total("zvm", "unparked_ns");
+        assert_eq!(unparked < 12.0 * held.spec.duration_ns as f64, vertical);
+    }
+}
