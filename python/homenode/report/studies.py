@@ -63,10 +63,10 @@ def error_lines(result: StudyResult) -> list[str]:
     made = result.count(Standing.BY_CONSTRUCTION)
     if made.rows:
         lines.append(f"by construction: {made.rows} rows, {made.within} within; no evidence")
-    told = result.not_fitted_count
+    all_but = result.not_fitted_count
     lines.append(
-        f"all but calibration: {told.within} of {told.rows} rows within tolerance, null model "
-        f"{told.null_within}"
+        f"all but calibration: {all_but.within} of {all_but.rows} rows within tolerance, null "
+        f"model {all_but.null_within}"
     )
     return lines
 

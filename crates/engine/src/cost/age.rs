@@ -16,9 +16,9 @@
 //! ```text
 //! sum over partitions of  (1 - f) n K(v T / n) + f K(v T)  =  capacity
 //! ```
-//! What each has for itself stays with a processor, or is work that any of the N busy threads of the
-//! partition takes up (`roaming`, the share r): then every cache sees all of it by turns, as it
-//! would N jobs that are each there for 1/N of the time, and n K(v T / n) is
+//! What each has for itself stays with a processor, or is work that any of the N busy threads of
+//! the partition takes up (`roaming`, the share r): then every cache sees all of it by turns, as
+//! it would N jobs that are each there for 1/N of the time, and n K(v T / n) is
 //! `(1 - r) n K(v T / n) + r N K(v T / N)`.
 //!
 //! A working set that is touched evenly adds W (1 - e^(-q line x / W)) to K and q e^(-q line x / W)

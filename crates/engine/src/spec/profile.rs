@@ -37,8 +37,8 @@ pub struct Profile {
     /// Share of that footprint that all threads of the partition have in common (code, shared
     /// buffers), so that a core on which a sibling ran last holds it already [0..1].
     pub footprint_common: f64,
-    /// Share of the rest that is work which any processor of the partition takes up, so that it lies
-    /// in the caches of all of them by turns [0..1]; the rest stays with a processor.
+    /// Share of the rest that is work which any processor of the partition takes up, so that it
+    /// lies in the caches of all of them by turns [0..1]; the rest stays with a processor.
     #[serde(default)]
     pub roaming: f64,
     /// Share of a miss's latency hidden by other work of the same thread [0..1].
