@@ -153,6 +153,16 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
 }
 
 impl Form {
+    /// Share of its bursts whose thread has run before.
+    pub fn again(&self) -> f64 {
+        match self.partition.workload {
+            Workload::Transactions { .. } | Workload::Users { .. } => {
+                1.0 - 1.0 / self.demand.bursts
+            }
+            _ => 1.0,
+        }
+    }
+
     /// The same with so many logical cores that z/VM has not parked.
     pub fn unparked(&self, tree: &Topology, open: u16) -> Self {
         let homes = homes(tree, &self.partition, open.into());

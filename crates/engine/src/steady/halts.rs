@@ -7,10 +7,9 @@
 //! idle. Where they come in turn halts are less varied than by chance: Erlang's, of as many stages
 //! as take turns.
 
-use super::form::Form;
 use super::overflow::erlang_b;
 use crate::hypervisor::halt::next_poll_ns;
-use crate::spec::{Kvm, Workload};
+use crate::spec::Kvm;
 
 /// Chance below which it is of no account.
 const NEVER: f64 = 1e-9;
@@ -29,14 +28,6 @@ fn all_busy(count: usize, busy: f64, offered: &mut f64) -> f64 {
 
 /// Halvings after which the factor is found.
 const HALVINGS: usize = 40;
-
-/// Share of a partition's bursts whose thread has run before.
-pub(super) fn again(form: &Form) -> f64 {
-    match form.partition.workload {
-        Workload::Transactions { .. } | Workload::Users { .. } => 1.0 - 1.0 / form.demand.bursts,
-        _ => 1.0,
-    }
-}
 
 /// Shares of the time in which each of `vps` on as many `chips` of the guest is busy, which add up
 /// to `busy`; `again` is the share of the bursts whose thread has run before.

@@ -8,7 +8,7 @@
 
 use super::demand::Arrivals;
 use super::form::Form;
-use super::halts::{again, used};
+use super::halts::used;
 use super::host::Host;
 
 /// Load that a new virtual processor is taken for.
@@ -94,7 +94,7 @@ fn each(form: &Form, busy: f64) -> Vec<f64> {
             .map(|at| duty * (at_work - at as f64).clamp(0.0, 1.0))
             .collect();
     }
-    used(vps, form.homes.len(), busy.min(vps as f64), again(form))
+    used(vps, form.homes.len(), busy.min(vps as f64), form.again())
 }
 
 /// Moves virtual processors until no queue wants to be evened out with the one that differs most

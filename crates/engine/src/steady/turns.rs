@@ -2,7 +2,7 @@
 //! caches that a thread finds cold.
 
 use super::form::Form;
-use super::halts::{again, used};
+use super::halts::used;
 use super::host::Host;
 use super::state::{Doing, Site, State, NOTHING};
 use crate::cost::Refill;
@@ -25,7 +25,7 @@ impl Halting {
         let load = &doing.load;
         let vps = f64::from(form.filled.vps());
         let idle = (vps - load.vps).max(0.0);
-        let again = again(form);
+        let again = form.again();
         let chips = form.homes.len();
         let used = used(form.filled.vps() as usize, chips, load.vps, again);
         let turns = chips as f64 * idle / vps;
