@@ -4,33 +4,23 @@
 use homenode_engine::spec::{Guest, Policy, Spec, Unix, Workload};
 
 use crate::common::known::{not_yet, NOT_YET};
-use crate::common::platform::Platform::{Credit2, Linux, Zvm};
+use crate::common::platform::Platform::Zvm;
 use crate::common::race::{runner, Race};
 use crate::common::*;
-use crate::shares::{equals_are_treated_alike, weights_are_shares};
+use crate::shares::equals_are_treated_alike;
 
 /// A worst case: panics where it does not hold.
 type Case = fn();
 
 #[rustfmt::skip] // A table.
-const WORST: [(&str, Case); 8] = [
-    ("weights of Linux groups whose threads moved", || weights(Race::on(Linux, 2, vec![
-        runner(4, 100), runner(2, 255), runner(1, 200), runner(4, 50)]))),
+const WORST: [(&str, Case); 5] = [
     ("shares of z/VM across dispatch vectors", || equals(Race {
         chips: 2, ..Race::on(Zvm, 1, vec![runner(1, 100); 3]) })),
-    ("shares of credit2 with few virtual processors", || equals(Race::on(
-        Credit2, 4, vec![runner(1, 256); 5]))),
-    ("shares of credit2 across run queues", || equals(Race {
-        chips: 2, ..Race::on(Credit2, 1, vec![runner(1, 100); 3]) })),
     ("throughput under a hot lock", a_core_more_beside_a_hot_lock),
     ("ticks of intervals", ticks_of_many_intervals),
     ("user and kernel time beside daemons", kernel_time_of_daemons),
     ("share of busy virtual processors", busy_virtual_processors),
 ];
-
-fn weights(race: Race) {
-    weights_are_shares(&race, &race.used(&run(&race.spec(), 0)));
-}
 
 fn equals(race: Race) {
     equals_are_treated_alike(&race, &race.used(&run(&race.spec(), 0)));
