@@ -235,6 +235,7 @@ fn power_795() -> Machine {
         clock_hz: CLOCK_HZ,
         core_rate: 1.0,
         nodes: NODES,
+        nodes_per_socket: 1,
         chips_per_node: CHIPS_PER_NODE,
         cores_per_chip: CORES_PER_CHIP,
         threads_per_core: 4,

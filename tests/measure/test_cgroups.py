@@ -120,6 +120,14 @@ def test_version_2_builds_below_the_own_group(tmp_path: Path) -> None:
     assert groups.base.folder == tmp_path / "unified" / "user" / "scope" / "ours"
 
 
+def test_controllers_handed_down_by_us_are_known_for_taking_back(tmp_path: Path) -> None:
+    groups = open_groups(name="ours", proc=fake_groups.v2(tmp_path / "root"))
+    assert groups.enabled() == []
+    groups = open_groups(name="ours", proc=fake_groups.v2(tmp_path / "own", own="/scope"))
+    control = tmp_path / "own" / "unified" / "scope" / "cgroup.subtree_control"
+    assert groups.enabled() == [(control, "cpu"), (control, "cpuset")]
+
+
 def test_places_go_from_the_own_group_to_the_root(tmp_path: Path) -> None:
     fake_groups.v2(tmp_path, own="/user/scope")
     root = tmp_path / "unified"

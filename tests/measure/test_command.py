@@ -85,6 +85,7 @@ def test_two_settings_are_compared(homenode_here: Type, tmp_path: Path) -> None:
         (("fakes.toml", "--only", "fake/thre"), "no fake/thre"),
         (("fakes.toml", "--gate", "loud"), "--gate loud"),
         (("fakes.toml", "--gate", "0"), "--gate 0 makes no sense"),
+        (("fakes.toml", "--gate", "3%,stolen=5%"), "--gate 3%,stolen=5% makes no sense"),
         (("fakes.toml", "--processors", "1,x"), "x is not a plain whole number"),
         (("fakes.toml", "-o", "r.csv"), "ends in .json"),
         (("fakes.toml", "--repeats", "0"), "--repeats"),

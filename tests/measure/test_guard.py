@@ -172,3 +172,16 @@ def test_an_id_that_was_given_again_is_not_meant() -> None:
         assert guard_process._victims(told) == {}
         guard_process._end(other.pid, started.start)
         assert other.wait(timeout=LIMIT_S) == -signal.SIGKILL
+
+
+def test_controllers_that_were_handed_down_are_taken_back(tmp_path: Path) -> None:
+    """Only those that the runner has named, in its file; what is not there any more is let be."""
+    control = tmp_path / "with space" / "cgroup.subtree_control"
+    control.parent.mkdir()
+    control.touch()
+    told = Told()
+    for path, controller in ((tmp_path / "gone" / "file", "cpu"), (control, "cpuset")):
+        told.take(f"enabled {path} {controller}")
+    guard_process._take_back(told)
+    assert control.read_text() == "-cpuset"
+    assert not (tmp_path / "gone").exists()

@@ -223,6 +223,30 @@ def test_disturbed_repetitions_are_repeated_and_reported(
     assert len(kept.result.used()) == 1
 
 
+def test_a_session_of_which_nothing_counts_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After twenty repetitions that the gate has thrown out it says why and does no more."""
+
+    class Stolen(gate.Watch):
+        def done(self) -> gate.Quiet:
+            return gate.Quiet(1.0, 1.0, 0.0, 0.0, 0.0, 0.04, 0)
+
+    monkeypatch.setattr(gate.Gate, "wait_quiet", lambda *_, **__: True)
+    monkeypatch.setattr(gate.Gate, "watch", lambda self: Stolen(self._now))
+    many = Options(repeats=24, retries=0)
+    result = measure(tmp_path, row("one", "print(1)"), options=many).result
+    assert len(result.records) == 20
+    assert result.stopped == (
+        "the gate has thrown out each of the first 20 repetitions: "
+        "the host's hypervisor stole 4.0 % (limit 1 %)"
+    )
+    more = Options(repeats=24, retries=0, steal_limit=0.05)
+    result = measure(tmp_path, row("one", "print(1)"), options=more).result
+    assert len(result.used()) == 24
+    assert result.settings["gate"] == {"foreign_limit": 0.03, "steal_limit": 0.05}
+
+
 def test_patience_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a host that is never quiet a session waits so long in all, then takes what comes."""
 

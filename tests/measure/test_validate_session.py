@@ -15,13 +15,13 @@ pytest.importorskip("homenode._engine", reason="the engine is not built: run `ma
 
 from homenode.hosts.errors import MeasureError
 from homenode.judge.calibration import calibrated
-from homenode.judge.judge import judge
+from homenode.judge.judge import interval, judge, widened
 from homenode.judge.kinds import Judged
 from homenode.judge.plan import Plan, make_plan, split_by_ability
 from homenode.judge.report import HostFacts, Report, compare_again, load
 from homenode.judge.scene import Alone
 from homenode.judge.session import run
-from homenode.judge.trial import Trial, reason_of
+from homenode.judge.trial import Trial, of_time_to_be_had, reason_of
 from homenode.report.validation import sentences, tables
 
 ROW = judge("quota-50", Judged("a", "cpus", 2.5, "percent"), [0.50, 0.51, 0.505], [0.507])
@@ -154,6 +154,25 @@ def test_busy_and_late_trials_do_not_count() -> None:
     assert reason_of(replace(quiet, foreign=0.2), None) is None
     assert "stolen" in str(reason_of(replace(quiet, steal=0.2), 0.03))
     assert "after the others" in str(reason_of(replace(quiet, late_s=0.2), None))
+
+
+def test_what_was_stolen_is_bounded_corrected_and_doubted() -> None:
+    """A guest from which 4 % are taken is told of the time that it had; who lost them nobody knows,
+    so an interval is wider by as much.
+    """
+    trial = Trial("x", {}, 0.0, 0.04)
+    assert reason_of(trial, 0.03) is None
+    assert "limit 3 %" in str(reason_of(trial, 0.03, 0.03))
+    told = {"done_per_s": 96.0, "makespan_s": 2.0, "share_pct": 40.0}
+    had = of_time_to_be_had(told, 0.04)
+    assert had == {"done_per_s": 100.0, "makespan_s": 1.92, "share_pct": 40.0}
+    assert of_time_to_be_had(told, 0.0) == told
+    plain = interval([9.0, 11.0, 10.0])
+    wide = widened(plain, 0.04)
+    assert plain.half is not None
+    assert wide.half == pytest.approx(plain.half + 0.4)
+    assert (wide.mean, wide.count) == (plain.mean, plain.count)
+    assert widened(interval([9.0]), 0.04).half is None
 
 
 def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:

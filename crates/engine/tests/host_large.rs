@@ -218,7 +218,8 @@ fn saturated(policy: Policy, shape: usize, seed: u64) -> Spec {
     let mut spec = host_spec(machine, cgroups, partitions);
     spec.machine.hypervisor.credit2.runqueue = RunQueues::All;
     spec.machine.hypervisor.credit2.max_per_queue = 512;
-    spec.duration_ns = SECOND;
+    // New threads have yet to spread.
+    (spec.warmup_ns, spec.duration_ns) = (SECOND, SECOND);
     spec
 }
 
@@ -260,13 +261,13 @@ fn wants(spec: &Spec, partition: &Partition) -> (f64, f64) {
     (f64::from(*weight) * each, count)
 }
 
-/// Of what is due to it, the least that anybody may get. Xen's units of one run queue are exact but
-/// for the turns at the end. Linux moves whole threads, and only where processors are 17 % apart:
-/// with two threads a processor some group always has too little.
+/// Of what is due to it, the least that anybody may get in a second. Xen's units of one run queue
+/// are exact but for the turns at the end. Linux moves whole threads, and only where processors are
+/// 17 % apart: with two threads a processor some group always has too little.
 fn least(policy: Policy) -> f64 {
     match policy {
-        Policy::Credit2 => 0.96,
-        _ => 0.6,
+        Policy::Credit2 => 0.95,
+        _ => 0.75,
     }
 }
 

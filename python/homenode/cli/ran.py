@@ -64,6 +64,7 @@ def show_figures(
 def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     """Print a run's figures."""
     from homenode.report.day import day_line, day_tables
+    from homenode.report.equals import equals_lines
     from homenode.report.precision import wide_line
     from homenode.report.runs import unsteady_lines
     from homenode.report.told_work import found_lines
@@ -77,7 +78,7 @@ def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     show_figures(done, point, [] if day is None else [*day_tables(day), day_line(day)])
     show_text(found_lines(done))
     show_text(changed_lines(done.spec))
-    show_text(unsteady_lines(done))
+    show_text([*unsteady_lines(done), *equals_lines(done)])
     show_text(wide_line(done))
     plural = "s" if done.replications > 1 else ""
     tell(

@@ -49,6 +49,8 @@ class Result:
     finished: str = ""
     """ISO 8601 with zone."""
     interrupted: bool = False
+    stopped: str = ""
+    """Why it ended before all was done, if it did so by itself."""
     schema: int = SCHEMA
     kind: str = KIND
     path: Path | None = None

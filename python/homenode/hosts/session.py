@@ -26,7 +26,7 @@ from homenode.hosts.errors import MeasureError
 from homenode.hosts.live import Host
 from homenode.hosts.live.cgroups import cpu_list
 from homenode.hosts.live.cpus import pick
-from homenode.hosts.live.gate import FOREIGN_LIMIT
+from homenode.hosts.live.gate import FOREIGN_LIMIT, STEAL_LIMIT
 from homenode.hosts.live.leftovers import hold, sweep_folders
 from homenode.hosts.live.network import Loopback
 from homenode.hosts.live.packages import cache_of
@@ -44,6 +44,8 @@ _PREFIX = "homenode-measure-"
 _FAILURES_OF_A_CELL = 2
 """A cell that has failed so often is left."""
 _OVERHEAD_GUESS_S = 3.0
+_HOPELESS_FROM = 20
+"""Repetitions of which one at least must count, or a session ends."""
 _LEAST_COVERED = 0.99
 """Of the measured time must be in the account; less means that counting began late."""
 _MOST_BUSY = 1.05
@@ -65,6 +67,8 @@ class Options:
     """Numbers of logical processors of a scaling set; empty for the suite's own, or all."""
     foreign_limit: float | None = FOREIGN_LIMIT
     """Share of the host's processors that others may use; None counts everything."""
+    steal_limit: float = STEAL_LIMIT
+    """Share of their time that may be stolen."""
     wait_quiet_s: float = 10.0
     """How long to wait for a quiet host before each repetition."""
     retries: int = 1
@@ -157,6 +161,8 @@ class Session:
                 if cell.failures < _FAILURES_OF_A_CELL:
                     self._turn(cell, self._systems[turn.system], turn)
                     self._keep(self.result)
+                if self._is_hopeless():
+                    break
         except KeyboardInterrupt:
             self.result.interrupted = True
         self.result.finished = now()
@@ -203,7 +209,7 @@ class Session:
             "repeats": options.repeats,
             "seconds": options.seconds,
             "processors": list(options.processors),
-            "gate": {"foreign_limit": options.foreign_limit},
+            "gate": _gate(options),
             "wait_quiet_s": options.wait_quiet_s,
             "patience_s": options.patience_s,
             "affinity": "cpuset" if "cpuset" in host.groups.can else "affinity",
@@ -246,6 +252,17 @@ class Session:
         cell = cells[turn.cell]
         share = 1.0 - left / whole if whole else 1.0
         self._progress(f"{cell.id} ({turn.replicate + 1})", share, left)
+
+    def _is_hopeless(self) -> bool:
+        """Whether the gate has thrown out all of so many repetitions: nothing will count then."""
+        records = self.result.records
+        found = len(records) >= _HOPELESS_FROM and not self.result.used()
+        if found:
+            self.result.stopped = (
+                f"the gate has thrown out each of the first {len(records)} repetitions: "
+                f"{records[-1].rejected}"
+            )
+        return found
 
     def _guess(self, cell: Cell) -> float:
         if cell.failures >= _FAILURES_OF_A_CELL:
@@ -318,7 +335,8 @@ class Session:
         )
         self._order += 1
         if limit is not None:
-            record = replace(record, rejected=account.quiet.reason(limit))
+            why_not = account.quiet.reason(limit, self.options.steal_limit)
+            record = replace(record, rejected=why_not)
         return record
 
     def _cpus(self, system: System) -> tuple[int, ...]:
@@ -334,7 +352,9 @@ class Session:
             return
         began = time.monotonic()
         longest = min(self.options.wait_quiet_s, self._patience_s)
-        if not self._host.gate.wait_quiet(longest, foreign_limit=limit):
+        if not self._host.gate.wait_quiet(
+            longest, foreign_limit=limit, steal_limit=self.options.steal_limit
+        ):
             self._patience_s -= time.monotonic() - began
 
     @contextlib.contextmanager
@@ -435,6 +455,13 @@ def make_record(
         steal=account.quiet.steal,
         details=_plain(details),
     )
+
+
+def _gate(options: Options) -> dict[str, float | None]:
+    """Its limits, that on stolen time where it is not the usual one."""
+    others: dict[str, float | None] = {"foreign_limit": options.foreign_limit}
+    usual = options.foreign_limit is None or options.steal_limit == STEAL_LIMIT
+    return others if usual else {**others, "steal_limit": options.steal_limit}
 
 
 def _plain(value: Any) -> Any:

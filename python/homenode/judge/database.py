@@ -25,7 +25,7 @@ from homenode.hosts.live.packages import find
 from homenode.judge import wakeups
 from homenode.judge.experiments import Experiment, Group
 from homenode.judge.loads import Database
-from homenode.judge.trial import Figures, Trial, groups_of
+from homenode.judge.trial import Figures, Trial, groups_of, of_time_to_be_had
 
 if TYPE_CHECKING:
     from homenode.hosts.adapter import Case
@@ -106,6 +106,7 @@ class Databases:
             wake = wakeups.measure(self.host, self.processors, folder / "wake-ups")
             alone = {"client_s": clients_s[0], "interrupt_s": wake.interrupt_s}
             totals["a"].update(alone, idle_s=wake.idle_s)
+        figures = {name: of_time_to_be_had(one, quiet.steal) for name, one in figures.items()}
         return Trial(experiment.name, figures, quiet.foreign, quiet.steal, totals)
 
     def _bench(self, control: Any, data: Path, folder: Path) -> HostBench:

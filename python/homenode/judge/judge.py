@@ -51,6 +51,15 @@ def spread(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
 
 
+def widened(found: Interval, stolen: float) -> Interval:
+    """An interval of means in which such a share of the time was stolen: who lost by that cannot be
+    told, so that the mean may be off by as much of itself.
+    """
+    if found.half is None:
+        return found
+    return Interval(found.mean, found.half + stolen * abs(found.mean), found.count)
+
+
 def repeats(earlier: Sequence[float], again: float) -> bool | None:
     """Whether another repeat lies where the earlier ones let expect 95 of 100; None if they are
     fewer than two.
@@ -101,9 +110,12 @@ def judge(
     judged: Judged,
     measured: Sequence[float],
     simulated: Sequence[float],
+    stolen: float = 0.0,
 ) -> Row:
-    """Compare one figure; either side may be empty."""
-    found = interval(measured) if measured else None
+    """Compare one figure; either side may be empty. `stolen` is the mean share of time that was
+    stolen while it was measured.
+    """
+    found = widened(interval(measured), stolen) if measured else None
     model = interval(simulated) if simulated else None
     deviation, verdict = _verdict(found, model, judged)
     return Row(

@@ -23,8 +23,9 @@ from homenode.judge.plan import Plan, make_plan, split_by_ability
 from homenode.judge.report import HostFacts, Report, compare_again, load
 from homenode.judge.scene import Alone
 from homenode.judge.simulated import Simulation
-from homenode.judge.trial import LATE_S, Trial, reason_of, run_trial
+from homenode.judge.trial import LATE_S, STEAL, Trial, reason_of, run_trial
 from homenode.judge.twin import Twin, read_twin
+from homenode.model.estimate import mean_of
 
 if TYPE_CHECKING:
     from homenode.hosts.live import Host
@@ -54,6 +55,7 @@ class Session:
     plan: Plan
     foreign_limit: float | None
     progress: Progress | None = None
+    steal_limit: float = STEAL
     trials: list[Trial] = field(default_factory=list)
     interrupted: bool = False
     left_out: list[str] = field(default_factory=list)
@@ -127,7 +129,9 @@ class Session:
         began, late = time.monotonic(), 0
         for attempt in range(1 + _RETRIES):
             if self.foreign_limit is not None:
-                self.host.gate.wait_quiet(_WAIT_QUIET_S, foreign_limit=self.foreign_limit)
+                self.host.gate.wait_quiet(
+                    _WAIT_QUIET_S, foreign_limit=self.foreign_limit, steal_limit=self.steal_limit
+                )
             settling = _SETTLING**late
             try:
                 trial = self._trial(experiment, pace, stores, folder / str(attempt), settling)
@@ -138,7 +142,7 @@ class Session:
                 self.left_out.append(f"{experiment.name}, from a failure on: {error}")
                 return
             late += trial.late_s > LATE_S
-            why = reason_of(trial, self.foreign_limit)
+            why = reason_of(trial, self.foreign_limit, self.steal_limit)
             self.trials.append(replace(trial, rejected=why))
             if why is None or not self._time_for(experiment):
                 break
@@ -200,11 +204,13 @@ def run(
     against: Path | None = None,
     with_database: bool = True,
     foreign_limit: float | None = 0.03,
+    steal_limit: float = STEAL,
     minutes: float | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Validate the simulation on this host; needs control groups whose weight, quota and cpuset
-    we may set. `foreign_limit` None lets busy hosts count, which shows nothing but that it works.
+    we may set. `foreign_limit` None lets busy hosts count, which shows nothing but that it works;
+    up to `steal_limit` of the processors' time may be stolen from a trial that counts.
     After the passes, what is left of the minutes goes to the figures that are known worst.
 
     Raises `MeasureError` for a host or a request that will not do.
@@ -228,7 +234,7 @@ def run(
         _check(host)
         able, lacking = split_by_ability(plan, host.groups.can)
         plan = replace(plan, experiments=able, left_out=(*plan.left_out, *lacking))
-        session = Session(host, used, plan, foreign_limit, progress)
+        session = Session(host, used, plan, foreign_limit, progress, steal_limit)
         Path(name).chmod(0o711)  # the database's user passes through
         session.measure(Path(name))
         kind = host.groups.kind
@@ -287,6 +293,7 @@ def _rows(session: Session, simulation: Simulation | None, alone: Alone) -> list
             session.progress(share, f"simulating: {experiment.title}")
         model = {} if simulation is None else simulation.run(experiment, alone)
         trials = counted(session.trials, experiment.name)
+        stolen = mean_of([trial.steal for trial in trials]) if trials else 0.0
         for figure in experiment.judged:
             measured = [
                 trial.figures[figure.group][figure.metric]
@@ -294,7 +301,7 @@ def _rows(session: Session, simulation: Simulation | None, alone: Alone) -> list
                 if figure.metric in trial.figures[figure.group]
             ]
             simulated = model.get(figure.group, {}).get(figure.metric, ())
-            rows.append(judge(experiment.name, figure, measured, simulated))
+            rows.append(judge(experiment.name, figure, measured, simulated, stolen))
     return rows
 
 

@@ -26,8 +26,13 @@ if TYPE_CHECKING:
     from homenode.hosts.live.cgroups import Setting, Usage
 
 _NS = 1_000_000_000
-STEAL = 0.01
-"""Share of the processors' time that may be stolen in a trial, or it does not count."""
+STEAL = 0.05
+"""Share of the processors' time that may be stolen in a trial, or it does not count: most hosts are
+guests themselves, from which some per cent are taken all the time. What is taken is counted, so
+that figures are told of the time that was to be had.
+"""
+_PER_TIME = ("done_per_s",)
+_TIMES = ("makespan_s", "earliest_s")
 LATE_S = 0.05
 """By so much a process may miss the common start, or the trial does not count [s]."""
 _BEFORE_NS = 50_000_000
@@ -114,9 +119,10 @@ def run_trial(
         for group, early, late in zip(experiment.groups, before, after, strict=True)
         if group.own
     }
+    figures = figures_of(reports, kept, None if experiment.to_the_end else seconds)
     return Trial(
         experiment.name,
-        figures_of(reports, kept, None if experiment.to_the_end else seconds),
+        {name: of_time_to_be_had(found, quiet.steal) for name, found in figures.items()},
         quiet.foreign,
         quiet.steal,
         {name: totals_of(found) for name, found in reports.items()},
@@ -196,7 +202,18 @@ def _late_s(reports: Mapping[str, Sequence[Reported]], start_ns: int) -> float:
     return max(one.started_ns - start_ns for some in reports.values() for one in some) / _NS
 
 
-def reason_of(trial: Trial, foreign_limit: float | None) -> str | None:
+def of_time_to_be_had(figures: Figures, steal: float) -> Figures:
+    """Figures of a group as they would be in the time that was to be had, where this share of the
+    processors' time was stolen: work by time rises, times to the end of work fall. Of others it
+    cannot be told what steal did to them, whether their processes or those beside them lost by it,
+    or the kernel has booked it as theirs.
+    """
+    left = 1.0 - min(steal, 0.5)
+    by_metric = {**dict.fromkeys(_PER_TIME, 1.0 / left), **dict.fromkeys(_TIMES, left)}
+    return {name: value * by_metric.get(name, 1.0) for name, value in figures.items()}
+
+
+def reason_of(trial: Trial, foreign_limit: float | None, steal_limit: float = STEAL) -> str | None:
     """Why a trial does not count; None if it does. Without a limit on others, only one that did not
     begin together does not.
     """
@@ -206,8 +223,11 @@ def reason_of(trial: Trial, foreign_limit: float | None) -> str | None:
         return None
     if trial.foreign > foreign_limit:
         return f"others used {100 * trial.foreign:.1f} % of the host"
-    if trial.steal > STEAL:
-        return f"{100 * trial.steal:.1f} % was stolen by the host's own hypervisor"
+    if trial.steal > steal_limit:
+        return (
+            f"{100 * trial.steal:.1f} % was stolen by the host's own hypervisor "
+            f"(limit {100 * steal_limit:g} %)"
+        )
     return None
 
 

@@ -44,6 +44,8 @@ pub struct Topology {
     /// Logical processors of a core that are counted one by one, neighbours in the numbering; 1
     /// where cores are.
     pub siblings: u16,
+    /// Chips of a socket: of a package that is bought and plugged in as one.
+    chips_per_socket: u16,
     chips_of_node: ById<NodeId, Span<ChipId>>,
     node_of_chip: ById<ChipId, NodeId>,
     chip_of_core: ById<CoreId, ChipId>,
@@ -69,7 +71,12 @@ impl Topology {
             MemoryBeside::Node => alike(machine.nodes, machine.chips_per_node),
         });
         let node_of_chip = owners(&chips_of_node);
+        let chips_per_socket = match machine.memory_beside {
+            MemoryBeside::Chip => 1,
+            MemoryBeside::Node => machine.chips_per_node * machine.nodes_per_socket.max(1),
+        };
         Self {
+            chips_per_socket,
             chips_per_node: machine.chips_per_node,
             cores_per_chip,
             active_cores: (machine.active_cores * siblings).min(cores),
@@ -110,6 +117,12 @@ impl Topology {
     #[inline]
     pub fn node_of(&self, chip: ChipId) -> NodeId {
         self.node_of_chip[chip]
+    }
+
+    /// Socket of a chip: a chip with memory of its own is one, chips beside a common memory are
+    /// parts of one.
+    pub fn socket_of(&self, chip: ChipId) -> u16 {
+        u16::from(chip) / self.chips_per_socket
     }
 
     /// Chip of a core.

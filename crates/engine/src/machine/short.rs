@@ -61,6 +61,7 @@ fn round_numbers() -> Machine {
         clock_hz: 1e9,
         core_rate: 1.0,
         nodes: 1,
+        nodes_per_socket: 1,
         chips_per_node: 1,
         cores_per_chip: 1,
         threads_per_core: 1,

@@ -290,7 +290,7 @@ pub enum RunQueues {
     Cpu,
     /// The threads of a core.
     Core,
-    /// A chip.
+    /// A package: a chip with memory of its own, or the chips beside one memory.
     #[default]
     Socket,
     /// A memory node.
@@ -317,6 +317,8 @@ pub struct Credit2 {
     pub min_timer_ns: u64,
     /// Longest [ns].
     pub max_timer_ns: u64,
+    /// Most by which the timer of a look comes late [ns].
+    pub timer_late_ns: u64,
     /// Credit by which one on another processor must lead to be moved [ns].
     pub migrate_resist_ns: u64,
     /// How often a capped domain gets its budget anew [ns].
@@ -337,6 +339,7 @@ impl Default for Credit2 {
             reset_below_ns: 0,
             min_timer_ns: 500_000,
             max_timer_ns: 10_000_000,
+            timer_late_ns: 5_000,
             migrate_resist_ns: 500_000,
             cap_period_ns: 10_000_000,
             load_window_shift: 30,

@@ -25,6 +25,9 @@ pub struct Machine {
     pub core_rate: f64,
     /// Nodes (books, drawers) in the machine.
     pub nodes: u16,
+    /// Nodes that are parts of one socket; 1 where each is a socket or more.
+    #[serde(default = "one_node")]
+    pub nodes_per_socket: u16,
     /// Chips in each node.
     pub chips_per_node: u16,
     /// Cores in each chip.
@@ -301,6 +304,10 @@ pub struct Hypervisor {
 }
 
 fn one() -> u8 {
+    1
+}
+
+fn one_node() -> u16 {
     1
 }
 

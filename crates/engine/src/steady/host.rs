@@ -71,6 +71,37 @@ impl Room {
     }
 }
 
+/// What may still come to the processors beside each memory because it is there: as long as no
+/// node carries more than its part, for load balancing would take it away again, but for one more
+/// where few run.
+#[derive(Clone, Debug)]
+struct Pull {
+    left: Vec<f64>,
+}
+
+impl Pull {
+    /// Of a host on which so many threads have work at once.
+    fn of(tree: &Topology, rooms: &[Room], busy: f64) -> Self {
+        let cpus = |domain| -> f64 {
+            let chips = tree.chips_beside(domain).numbers();
+            rooms[chips].iter().map(|room| room.cpus).sum()
+        };
+        let all: f64 = rooms.iter().map(|room| room.cpus).sum();
+        let lax = f64::from(crate::hypervisor::policies::lax(tree));
+        let most = |domain| {
+            let even = (busy * cpus(domain) / all - 1e-9).ceil().max(1.0);
+            if even < lax {
+                even + 1.0
+            } else {
+                even
+            }
+        };
+        Self {
+            left: tree.domains().into_iter().map(most).collect(),
+        }
+    }
+}
+
 /// Standard deviations beyond which it hardly ever comes to.
 const HARDLY_EVER: f64 = 3.0;
 /// Steps after each of which threads are dealt out anew: what they want is known by then.
@@ -204,13 +235,14 @@ impl Host {
                 .iter()
                 .for_each(|(chip, cpus)| rooms[*chip].cpus += cpus);
         }
+        let mut pull = Pull::of(tree, &rooms, busy.iter().sum());
         let mut units = std::mem::take(&mut self.units);
         for stays in [true, false] {
             for unit in &mut units {
                 let form = forms[unit.partition];
                 let first = matches!(form.demand.arrivals, Arrivals::Always(..));
                 if first == stays {
-                    self.seat(tree, form, busy, unit, &mut rooms);
+                    self.seat(tree, form, busy, unit, (&mut rooms, &mut pull));
                 }
             }
         }
@@ -293,7 +325,7 @@ impl Host {
         form: &Form,
         busy: &[f64],
         unit: &mut Unit,
-        rooms: &mut [Room],
+        (rooms, pull): (&mut [Room], &mut Pull),
     ) {
         let vps = f64::from(form.filled.vps());
         let vps = match form.demand.arrivals {
@@ -329,10 +361,13 @@ impl Host {
                     .then(b.cmp(a))
             };
             let near = usable.iter().copied().filter(beside).max_by(most);
-            let near = near.filter(|chip| rooms[*chip].has(each));
+            let domain = |chip: usize| tree.domain_of(ChipId::new(chip)).index();
+            let pulls = |chip: usize| pull.left[domain(chip)] >= each - 1e-9;
+            let near = near.filter(|chip| rooms[*chip].has(each) && pulls(*chip));
             let chip = near.or_else(|| usable.iter().copied().max_by(most));
             if let Some(chip) = chip {
                 rooms[chip].cpus -= each;
+                pull.left[domain(chip)] -= each;
                 rooms[chip].variance += (each * (1.0 - each)).max(0.0);
                 *seats.entry(chip).or_default() += 1.0 / count as f64;
             }

@@ -13,6 +13,7 @@ pub fn host_machine(policy: Policy, text: &str) -> Machine {
     machine.hypervisor.policy = policy;
     machine.hypervisor.linux.switch_ns = 0;
     machine.hypervisor.credit2.switch_ns = 0;
+    machine.hypervisor.credit2.timer_late_ns = 0;
     machine
 }
 

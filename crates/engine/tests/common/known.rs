@@ -1,22 +1,10 @@
 //! What does not hold yet. Random checks leave these cases out, and a worst case of each must still
 //! fail (`invariants/known.rs`), so that who mends one is told to take it off here.
 
-use super::platform::Platform::{Credit2, Linux};
-use super::race::Race;
-
 /// Name, why it should hold, what its worst case gives today. CHANGELOG.md names each under "In
 /// progress".
 #[rustfmt::skip] // A table.
-pub const NOT_YET: [(&str, &str, &str); 7] = [
-    ("weights of Linux groups whose threads moved",
-     "a group's weight counts on all processors together",
-     "a group of weight 50 beside 100, 255 and 200 on two processors gets 0.09 cores in place of \
-      0.16"),
-    ("shares of credit2 with few virtual processors", "credit decides, not who was there first",
-     "five domains of one on four processors get 0.87 each, one of them 0.51, in place of 0.80"),
-    ("shares of credit2 across run queues", "weight is of the host, not of a run queue",
-     "three domains of one on two queues of one processor get 0.55, 0.50, 0.95 in place of 0.67 \
-      each"),
+pub const NOT_YET: [(&str, &str, &str); 4] = [
     ("throughput under a hot lock", "one core more never does less",
      "a lock held a fifth of the time, 100 instructions at once: 32 cores do a quarter of what 4 \
       do"),
@@ -34,16 +22,4 @@ pub const NOT_YET: [(&str, &str, &str); 7] = [
 /// Whether something is on the list.
 pub fn not_yet(name: &str) -> bool {
     NOT_YET.iter().any(|(known, _, _)| *known == name)
-}
-
-/// Whether a race's shares are on the list.
-pub fn shares_not_yet(race: &Race) -> bool {
-    let threads: u16 = race.runners.iter().map(|one| one.threads).sum();
-    let known = match race.platform {
-        Linux if !race.bound => "weights of Linux groups whose threads moved",
-        Credit2 if race.chips > 1 => "shares of credit2 across run queues",
-        Credit2 if threads < 2 * race.capacity() => "shares of credit2 with few virtual processors",
-        _ => return false,
-    };
-    not_yet(known)
 }

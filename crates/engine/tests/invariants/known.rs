@@ -4,35 +4,18 @@
 use homenode_engine::spec::{Guest, Policy, Spec, Unix, Workload};
 
 use crate::common::known::{not_yet, NOT_YET};
-use crate::common::platform::Platform::{Credit2, Linux};
-use crate::common::race::{runner, Race};
 use crate::common::*;
-use crate::shares::{equals_are_treated_alike, weights_are_shares};
 
 /// A worst case: panics where it does not hold.
 type Case = fn();
 
 #[rustfmt::skip] // A table.
-const WORST: [(&str, Case); 7] = [
-    ("weights of Linux groups whose threads moved", || weights(Race::on(Linux, 2, vec![
-        runner(4, 100), runner(2, 255), runner(1, 200), runner(4, 50)]))),
-    ("shares of credit2 with few virtual processors", || equals(Race::on(
-        Credit2, 4, vec![runner(1, 256); 5]))),
-    ("shares of credit2 across run queues", || equals(Race {
-        chips: 2, ..Race::on(Credit2, 1, vec![runner(1, 100); 3]) })),
+const WORST: [(&str, Case); 4] = [
     ("throughput under a hot lock", a_core_more_beside_a_hot_lock),
     ("ticks of intervals", ticks_of_many_intervals),
     ("user and kernel time beside daemons", kernel_time_of_daemons),
     ("share of busy virtual processors", busy_virtual_processors),
 ];
-
-fn weights(race: Race) {
-    weights_are_shares(&race, &race.used(&run(&race.spec(), 0)));
-}
-
-fn equals(race: Race) {
-    equals_are_treated_alike(&race, &race.used(&run(&race.spec(), 0)));
-}
 
 /// Transactions of a thread a core, all of one lock.
 fn behind_a_hot_lock(cores: u16) -> f64 {

@@ -1,9 +1,8 @@
 //! What competitors get that compute without end: all there is, by the rules of their platform.
 
-use crate::common::known::shares_not_yet;
 use crate::common::platform::Platform::{self, Credit2, Dedicated, Linux, PowerVm, PrSm, Zvm};
 use crate::common::platform::{ALL, SHARING};
-use crate::common::race::{entitled, water_fill, Race};
+use crate::common::race::{entitled, runner, water_fill, Race};
 use crate::common::random::races;
 use crate::common::{assert_all, run, told};
 use crate::random;
@@ -40,8 +39,8 @@ fn lost(race: &Race) -> f64 {
 }
 
 /// By how much a share may be off over ten seconds: whole windows for hypervisors, turns of
-/// milliseconds for schedulers of threads. Who is light by more than two in credit2 has too little,
-/// since credit that is handed out anew is no more for whoever waited longer.
+/// milliseconds for schedulers of threads. Who is light by more than two in credit2 is off by more,
+/// since credit that is handed out anew is no more for whoever waited longer, and his turns are few.
 fn tolerance(race: &Race) -> f64 {
     let weights = || race.runners.iter().map(|one| f64::from(one.weight));
     let (least, most) = (
@@ -50,8 +49,10 @@ fn tolerance(race: &Race) -> f64 {
     );
     match race.platform {
         PowerVm | PrSm | Dedicated => 0.01,
-        Credit2 if most > 2.0 * least => 0.04,
-        Zvm | Linux | Credit2 => 0.02,
+        Credit2 if most > 2.0 * least => 0.08,
+        // Timers that are late by chance decide who waits when all run out of credit at once.
+        Credit2 => 0.04,
+        Zvm | Linux => 0.02,
     }
 }
 
@@ -80,6 +81,17 @@ pub fn weights_are_shares(race: &Race, used: &[f64]) {
     }
 }
 
+/// Whether shares are promised to that point. Linux moves whole threads, and only where processors
+/// are a sixth apart: `linux_groups.rs` holds how near it comes. Credit of Xen is of a run queue;
+/// between two of them load is evened out, not what each has been given.
+fn are_promised(race: &Race) -> bool {
+    match race.platform {
+        Linux => race.bound,
+        Credit2 => race.chips == 1,
+        _ => true,
+    }
+}
+
 /// Runs a race and checks all of it.
 fn assert_shares(race: &Race) {
     let (spec, platform) = (race.spec(), race.platform);
@@ -87,7 +99,8 @@ fn assert_shares(race: &Race) {
     assert_all(&spec, &outcome);
     let used = race.used(&outcome);
     for rule in OF_A_RACE.iter().filter(|rule| rule.on.contains(&platform)) {
-        if rule.name == "work conserved" || !shares_not_yet(race) {
+        let due = are_promised(race);
+        if rule.name == "work conserved" || due {
             told(rule.name, rule.why, || (rule.holds)(race, &used));
         }
     }
@@ -101,6 +114,14 @@ random! {
     zvm: Zvm, 32;
     linux: Linux, 32;
     xen: Credit2, 32;
+}
+
+#[test]
+fn one_domain_more_than_processors_waits_in_turn() {
+    for cores in [2, 4, 8] {
+        let equals = vec![runner(1, 256); usize::from(cores) + 1];
+        assert_shares(&Race::on(Credit2, cores, equals));
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from homenode.cli.measure.ending import ended_by_signals, interrupted, told_when_too_early
-from homenode.cli.measure.options import GateOption, length_of, limit_of, names_of
+from homenode.cli.measure.options import GateOption, length_of, limits_of, names_of
 from homenode.cli.measure.progress import session_progress
 from homenode.cli.output import JsonOption, show, show_json, show_text, tell
 
@@ -66,6 +66,7 @@ def validate(
     from homenode import judge
     from homenode.hosts.keeping import check_file
     from homenode.judge.report import KIND
+    from homenode.judge.trial import STEAL
 
     if output is not None:
         check_file(output, KIND)
@@ -80,7 +81,7 @@ def validate(
             against=against,
             with_database=database,
             minutes=minutes,
-            foreign_limit=limit_of(gate),
+            **limits_of(gate, STEAL),
             progress=lambda share, doing: progress(doing, share, None),
         )
     _show_judged(report, output, as_json=as_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -45,7 +45,10 @@ AnonymousOption = Annotated[
 GateOption = Annotated[
     str,
     typer.Option(
-        "--gate", help="Share of the host that others may use; `off` to count all.", metavar="PCT"
+        "--gate",
+        help="Share of the host that others may use, and that may be stolen from it, as "
+        "3%,steal=5%; `off` to count all.",
+        metavar="PCT",
     ),
 ]
 PatienceOption = Annotated[
@@ -106,9 +109,28 @@ def length_of(seconds: float | None) -> float | None:
     return seconds
 
 
-def limit_of(gate: str) -> float | None:
-    """Share of the host; None where all runs count."""
-    limit = None if gate == "off" else percentage(gate, "--gate") / 100
-    if limit is not None and not 0 < limit <= 1:
-        raise HomenodeError(f"--gate {gate} makes no sense", next_step="write 3 %, or off")
-    return limit
+class Limits(TypedDict):
+    """Shares of the host that others may use and that may be stolen; None where all runs count."""
+
+    foreign_limit: float | None
+    steal_limit: float
+
+
+def limits_of(gate: str, steal: float) -> Limits:
+    """What a gate lets through; `steal` holds where nothing is said of it."""
+    if gate == "off":
+        return Limits(foreign_limit=None, steal_limit=1.0)
+    others = 0.03
+    for word in gate.split(","):
+        name, equals, value = (part.strip() for part in word.rpartition("="))
+        limit = percentage(value, "--gate") / 100
+        if name not in ("", "steal", "others") or not 0 < limit <= 1:
+            raise HomenodeError(
+                f"--gate {gate} makes no sense",
+                next_step="write 3 %, or steal=5%, or both with a comma, or off",
+            )
+        if equals and name == "steal":
+            steal = limit
+        else:
+            others = limit
+    return Limits(foreign_limit=others, steal_limit=steal)

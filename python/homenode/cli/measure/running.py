@@ -21,7 +21,7 @@ from homenode.cli.measure.options import (
     SeedOption,
     SuiteArgument,
     length_of,
-    limit_of,
+    limits_of,
     names_of,
     percentage,
 )
@@ -155,6 +155,7 @@ def _options(
     folder: Path | None,
     seed: int,
 ) -> Options:
+    from homenode.hosts.live.gate import STEAL_LIMIT
     from homenode.hosts.session import Options
 
     counts = whole_numbers(processors, "--processors") if processors else []
@@ -163,7 +164,7 @@ def _options(
         repeats=repeats,
         seconds=length_of(seconds),
         processors=tuple(dict.fromkeys(counts)),
-        foreign_limit=limit_of(gate),
+        **limits_of(gate, STEAL_LIMIT),
         patience_s=patience,
         seed=seed,
         folder=folder,
@@ -209,9 +210,17 @@ def _tell_kept(kept: Kept) -> None:
         raise HomenodeError(f"ended early: {kept.trouble}", there=said)
     if result.interrupted:
         raise interrupted(f"interrupted: {said}")
+    quiet = (
+        "the host was not quiet: end what else runs on it and measure again, or count disturbed "
+        "repetitions too with a wider gate, as --gate 10%, or --gate steal=5% where its own "
+        "hypervisor takes the time"
+    )
+    if result.records and not count:
+        raise HomenodeError(
+            result.stopped or "the gate has thrown out all repetitions",
+            there=said,
+            next_step=quiet.partition(": ")[2],
+        )
     tell(said)
     if rejected:
-        tell(
-            "the host was not quiet: end what else runs on it and measure again, or count "
-            "disturbed repetitions too with a wider gate, as --gate 10%"
-        )
+        tell(quiet)

@@ -163,9 +163,10 @@ def _shown(value: object) -> str:
         return "not told"
     if isinstance(value, str):
         return value
-    if isinstance(value, Mapping) and set(value) == {"foreign_limit"}:
-        limit = value["foreign_limit"]
-        return "off" if limit is None else f"{100 * limit:g} %"
+    if isinstance(value, Mapping) and "foreign_limit" in value:
+        limit, steal = value["foreign_limit"], value.get("steal_limit")
+        more = "" if steal is None else f", steal {100 * steal:g} %"
+        return "off" if limit is None else f"{100 * limit:g} %{more}"
     text = json.dumps(value, sort_keys=True)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

@@ -207,6 +207,10 @@ class Groups(ABC):
     def folders(self) -> list[Path]:
         """Folders of our own that hold everything we start; none where groups are not there."""
 
+    def enabled(self) -> list[tuple[Path, str]]:
+        """Files in which we have handed controllers down, and which: they are to be taken back."""
+        return []
+
     @abstractmethod
     def account(self) -> Usage:
         """What all our groups have used since they were opened, ended ones included."""

@@ -137,6 +137,11 @@ class GroupsV2(Groups):
         """Ours; the one that we may have moved into holds the guard too, and stays."""
         return [self.base.folder]
 
+    def enabled(self) -> list[tuple[Path, str]]:
+        """Those that we hand down in the place around our folder."""
+        file = self._place / "cgroup.subtree_control"
+        return [(file, controller) for controller in self._enabled]
+
     def account(self) -> Usage:
         """Our folder's: it keeps what groups removed from it have used."""
         return self.base.usage()

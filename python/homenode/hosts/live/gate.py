@@ -19,6 +19,7 @@ from homenode.hosts.live.cgroups import Groups, read_pairs
 FOREIGN_LIMIT = 0.03
 """Share of the host's processors that others may use during a run; above it runs differ visibly."""
 STEAL_LIMIT = 0.01
+"""Share of the processors' time that the host's own hypervisor may take during a run."""
 _LOOK_S = 0.2
 _NS = 1e-9
 _KERNEL_THREADS_OF = b"2"
@@ -106,14 +107,20 @@ class Gate:
         """Watch from now on."""
         return Watch(self._now)
 
-    def wait_quiet(self, limit_s: float, *, foreign_limit: float = FOREIGN_LIMIT) -> bool:
-        """Wait until others use less than the limit; whether they do."""
+    def wait_quiet(
+        self,
+        limit_s: float,
+        *,
+        foreign_limit: float = FOREIGN_LIMIT,
+        steal_limit: float = STEAL_LIMIT,
+    ) -> bool:
+        """Wait until others use, and steal, less than the limits; whether they do."""
         until = time.monotonic() + limit_s
         while True:
             watch = self.watch()
             time.sleep(_LOOK_S)
             quiet = watch.done()
-            if quiet.foreign <= foreign_limit and quiet.steal <= STEAL_LIMIT:
+            if quiet.foreign <= foreign_limit and quiet.steal <= steal_limit:
                 return True
             if time.monotonic() >= until:
                 return False

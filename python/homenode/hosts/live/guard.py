@@ -30,7 +30,7 @@ _END_LIMIT_S = 5.0
 class Guard:
     """Started before anything else is, closed when nothing runs any more."""
 
-    def __init__(self, folders: Iterable[Path]) -> None:
+    def __init__(self, folders: Iterable[Path], enabled: Iterable[tuple[Path, str]] = ()) -> None:
         script = Path(__file__).with_name("guard_process.py")
         try:
             self._process = subprocess.Popen(
@@ -55,6 +55,8 @@ class Guard:
         self._tell(f"mark {MARK}={self.env[MARK]}")
         for folder in folders:
             self._tell(f"folder {folder}")
+        for path, controller in enabled:
+            self._tell(f"enabled {path} {controller}")
 
     def started(self, pid: int) -> None:
         """A process that leads a session of its own."""

@@ -6,8 +6,10 @@ it, line by line, what there is to end; the runner's end, however it comes, clos
 control groups, the sessions that it started with all their children, and whoever carries a mark in
 its environment, which children inherit, daemons too.
 
-Lines: `folder <control group>`, `mark <NAME=value>`, `started <id> <when, in the kernel's ticks>`,
-`forget <id>`, `done`.
+Controllers that the runner had handed down in somebody else's control group are taken back.
+
+Lines: `folder <control group>`, `enabled <file> <controller>`, `mark <NAME=value>`,
+`started <id> <when, in the kernel's ticks>`, `forget <id>`, `done`.
 """
 
 import os
@@ -31,6 +33,8 @@ class Told:
     """What the runner has said."""
 
     folders: list[str] = field(default_factory=list)
+    enabled: list[tuple[str, str]] = field(default_factory=list)
+    """Files in which controllers were handed down, and which."""
     started: dict[int, int] = field(default_factory=dict)
     """When a process began [ticks of the kernel], by its id: ids are given again."""
     mark: bytes = b""
@@ -41,6 +45,9 @@ class Told:
         word, _, value = line.partition(" ")
         if word == "folder":
             self.folders.append(value)
+        elif word == "enabled":
+            file, _, controller = value.rpartition(" ")
+            self.enabled.append((file, controller))
         elif word == "started":
             pid, start = map(int, value.split())
             self.started[pid] = start
@@ -182,6 +189,15 @@ def _remove(told: Told) -> None:
                 os.rmdir(place)  # noqa: PTH106
 
 
+def _take_back(told: Told) -> None:
+    """Hand no controller down any more that was not before us. A group in which others have made
+    groups with settings meanwhile refuses.
+    """
+    for path, controller in told.enabled:
+        with suppress(OSError), open(path, "w") as file:  # noqa: PTH123
+            file.write(f"-{controller}")
+
+
 def main() -> None:
     """Wait for the runner's end; signals that end a whole session's processes do not come first."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -189,6 +205,7 @@ def main() -> None:
     told = _listen(int(sys.argv[1]))
     if not told.done:
         _end_all(told)
+        _take_back(told)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class Host:
         self.cpus = allowed()
         self.ledger = Ledger(cpu_list(range(os.cpu_count() or 1)))
         self.gate = Gate(groups, self.own_s)
-        self._guard = Guard(groups.folders())
+        self._guard = Guard(groups.folders(), groups.enabled())
         self._groups: list[Group] = []
         self._processes: dict[int, Process] = {}
         self._namespaces: list[Loopback] = []

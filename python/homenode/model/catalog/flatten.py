@@ -22,6 +22,9 @@ from homenode.model.spec import (
 def machine_spec(machine: MachineDescription, *, streams: bool = False) -> MachineSpec:
     """The `machine` part of the engine's input; how its cores stream is told where work does."""
     spec = _machine_spec(machine)
+    parts = machine.topology.nodes_per_socket
+    if parts is not None:
+        spec = {**spec, "nodes_per_socket": parts.value}
     path = _streams(machine) if streams else None
     return spec if path is None else {**spec, "streams": path}
 

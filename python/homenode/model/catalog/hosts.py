@@ -276,6 +276,7 @@ class Credit2Host(Host):
     reset_below: Figure[Reset] = Field(description="credit at or below which all start anew")
     min_timer: Figure[Turn] = Field(description="shortest time to the next look at the queue")
     max_timer: Figure[Turn] = Field(description="longest time to the next look at the queue")
+    timer_late: Figure[Long] = Field(description="most by which such a look comes late")
     migrate_resist: Figure[Long] = Field(
         description="sched_credit2_migrate_resist: lead that one needs to be moved"
     )
@@ -288,7 +289,7 @@ class Credit2Host(Host):
     def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""
         times = ("rate_limit", "credit_init", "reset_below", "min_timer", "max_timer")
-        more = ("migrate_resist", "cap_period", "switch")
+        more = ("timer_late", "migrate_resist", "cap_period", "switch")
         own = {
             **{f"{name}_ns": getattr(self, name).value for name in (*times, *more)},
             "runqueue": self.runqueue.value,

@@ -37,6 +37,9 @@ class Topology(Table):
     """How many of each kind hang below each other."""
 
     nodes: Figure[Annotated[int, Field(ge=1, le=64)]]
+    nodes_per_socket: Figure[Annotated[int, Field(ge=1, le=8)]] | None = Field(
+        None, description="nodes that are parts of one socket, where it has several"
+    )
     chips_per_node: Figure[Annotated[int, Field(ge=1, le=64)]]
     cores_per_chip: Figure[Annotated[int, Field(ge=1, le=64)]]
     threads_per_core: Figure[Annotated[int, Field(ge=1, le=8)]]

@@ -30,6 +30,7 @@ def divide(data: TomlTable, whole: MachineDescription, parts: int, problems: Pro
     memory, load = data["memory"], whole.memory.load
     data["node_name"] = "NUMA node"
     data["topology"]["nodes"] = _set(whole.nodes * parts)
+    data["topology"]["nodes_per_socket"] = _set(parts)
     data["topology"]["chips_per_node"] = _set(whole.chips_per_node // parts)
     memory["local"] = memory["near"] = _set(f"{own:.6f} ns")
     memory["bandwidth"] = _set(f"{whole.memory.bandwidth.value / parts / 1e9:.6f} GB/s")

@@ -125,6 +125,7 @@ class Credit2Spec(TypedDict):
     reset_below_ns: int
     min_timer_ns: int
     max_timer_ns: int
+    timer_late_ns: int
     migrate_resist_ns: int
     cap_period_ns: int
     switch_ns: int
@@ -173,6 +174,7 @@ class MachineSpec(TypedDict):
     clock_hz: float
     core_rate: float
     nodes: int
+    nodes_per_socket: NotRequired[int]
     chips_per_node: int
     cores_per_chip: int
     threads_per_core: int

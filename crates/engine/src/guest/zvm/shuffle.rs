@@ -18,7 +18,7 @@ use crate::machine::Distance;
 pub struct Listed {
     /// Whether it has passed a soft limit.
     pub over: bool,
-    /// Its deadline.
+    /// Who has the least goes first: by the one clock of all shares.
     pub deadline: f64,
     /// Who.
     pub vcpu: VcpuId,

@@ -68,8 +68,8 @@ impl HostPolicy for Linux {
 }
 
 impl HostPolicy for Credit2 {
-    fn begin(spec: &Spec, state: &State, _replication: u64) -> Self {
-        Self::new(spec, state)
+    fn begin(spec: &Spec, state: &State, replication: u64) -> Self {
+        Self::new(spec, state, replication)
     }
 }
 

@@ -11,7 +11,7 @@ pub fn groups(tree: &Topology, siblings: u16, by: RunQueues, most: u16) -> Vec<S
     let of = |cpu: u16| match by {
         RunQueues::Cpu => cpu,
         RunQueues::Core => cpu / siblings,
-        RunQueues::Socket => chip_of(cpu).into(),
+        RunQueues::Socket => tree.socket_of(chip_of(cpu)),
         RunQueues::Node => tree.node_of(chip_of(cpu)).into(),
         RunQueues::All => 0,
     };
@@ -35,6 +35,7 @@ pub fn groups(tree: &Topology, siblings: u16, by: RunQueues, most: u16) -> Vec<S
 mod tests {
     use super::*;
     use crate::machine::parse_short;
+    use crate::spec::{Machine, MemoryBeside};
 
     #[test]
     fn queues_beyond_the_most_are_spread_evenly_and_keep_siblings_together() {
@@ -48,5 +49,28 @@ mod tests {
         assert_eq!(sizes(RunQueues::Socket, 5), [4, 4, 2, 4, 4, 2]);
         assert_eq!(sizes(RunQueues::Core, 16), [2; 10]);
         assert_eq!(sizes(RunQueues::Cpu, 16), [1; 20]);
+    }
+
+    #[test]
+    fn a_socket_of_core_complexes_is_one_package() {
+        // Two sockets of four complexes of two cores, each undivided, then as four memory nodes.
+        let mut machine = parse_short("node:2 chip:4 core:2").unwrap();
+        machine.memory_beside = MemoryBeside::Node;
+        machine.hypervisor.siblings = 2;
+        let queues = |machine: &Machine, by, most| {
+            groups(&Topology::new(machine), 2, by, most)
+                .into_iter()
+                .map(Span::len)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(queues(&machine, RunQueues::Socket, 16), [16, 16]);
+        assert_eq!(queues(&machine, RunQueues::Socket, 8), [8; 4]);
+        let mut parts = parse_short("node:8 chip:1 core:2").unwrap();
+        parts.memory_beside = MemoryBeside::Node;
+        parts.hypervisor.siblings = 2;
+        assert_eq!(queues(&parts, RunQueues::Socket, 16), [4; 8]);
+        parts.nodes_per_socket = 4;
+        assert_eq!(queues(&parts, RunQueues::Socket, 16), [16, 16]);
+        assert_eq!(queues(&parts, RunQueues::Node, 16), [4; 8]);
     }
 }

@@ -27,7 +27,7 @@ mod unit;
 
 use super::super::host::{HostCount, HostScheduler};
 use super::super::State;
-use crate::kernel::When;
+use crate::kernel::{Stream, When};
 use crate::machine::Topology;
 use crate::spec::{self, Spec};
 use cpus::CpuSet;
@@ -54,6 +54,8 @@ pub struct Credit2 {
     domains: ById<PartitionId, Kept>,
     /// When the first of the budgets is due.
     timer_at: When,
+    /// By how much timers come late.
+    late: Stream,
 }
 
 /// Number of the run queue of each processor of a machine.
@@ -72,9 +74,10 @@ pub fn queue_of(machine: &spec::Machine, tree: &Topology) -> Vec<usize> {
 
 impl Credit2 {
     /// All units blocked, each in the run queue that was least loaded when it came.
-    pub fn new(spec: &Spec, state: &State) -> Self {
+    pub fn new(spec: &Spec, state: &State, replication: u64) -> Self {
         let hypervisor = &spec.machine.hypervisor;
-        let mut credit2 = Self::on(&state.tree, hypervisor.credit2, hypervisor.siblings);
+        let late = Stream::new(spec.seed, replication, "timers");
+        let mut credit2 = Self::on(&state.tree, hypervisor.credit2, hypervisor.siblings, late);
         for partition in &spec.partitions {
             credit2.add_domain(&Domain::of(&partition.processors));
         }

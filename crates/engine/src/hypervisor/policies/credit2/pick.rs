@@ -19,12 +19,12 @@ impl Credit2 {
                 self.has_budget(vp, now);
             }
         }
-        let (next, place) = self.candidate(cpu, current, now);
+        let (next, place, skipped) = self.candidate(cpu, current, now);
         if let Some(place) = place {
             self.queues[self.cpus[cpu].queue].take(place);
         }
         match next {
-            Some(vp) => self.put_on(cpu, vp, now),
+            Some(vp) => self.put_on(cpu, vp, skipped, now),
             None => self.let_idle(cpu, now),
         }
         if next != current {
@@ -32,22 +32,28 @@ impl Credit2 {
         }
         self.cpus[cpu].burnt_to = now;
         self.cpus[cpu].current = next;
-        self.cpus[cpu].look_at = next.map(|vp| now + self.run_time(cpu, vp, now)).into();
+        let at = next.map(|vp| now + self.run_time(cpu, vp, now));
+        let late = match (at, self.rules.timer_late_ns) {
+            (None, _) | (_, 0) => 0,
+            (_, most) => self.late.below(most + 1),
+        };
+        self.cpus[cpu].look_at = at.map(|at| at + late).into();
         if let Some(vp) = current.filter(|_| next != current) {
             self.put_off(vp, now);
         }
         next
     }
 
-    /// The runner, or the first of the queue that may take its place, and where that one waits.
+    /// The runner, or the first of the queue that may take its place, and where that one waits;
+    /// whether others were passed over (`skipped_units` of `runq_candidate`).
     fn candidate(
         &mut self,
         cpu: CoreId,
         current: Option<VpId>,
         now: u64,
-    ) -> (Option<VpId>, Option<usize>) {
+    ) -> (Option<VpId>, Option<usize>, bool) {
         let mut stays = None;
-        let mut yields = false;
+        let (mut yields, mut skipped) = (false, false);
         let here = &self.cpus[cpu];
         if let Some(vp) = current {
             let unit = &mut self.units[vp];
@@ -55,7 +61,7 @@ impl Credit2 {
             if unit.doing == Doing::Running && unit.moves_to.is_none() {
                 stays = current;
                 if !yields && now - self.since[cpu] < self.rules.rate_limit_ns {
-                    return (current, None);
+                    return (current, None, false);
                 }
             }
         }
@@ -65,20 +71,22 @@ impl Credit2 {
         while place > 0 {
             place -= 1;
             let waiter = self.queues[queue].waiting()[place];
+            let leads = waiter.cpu == cpu || credit + self.resist() <= waiter.credit;
+            let passes = leads && self.may_go_to(cpu, waiter.vp);
+            skipped |= !passes;
             if !yields && waiter.credit <= credit {
                 break; // Nor has any of the rest more.
             }
-            let leads = waiter.cpu == cpu || credit + self.resist() <= waiter.credit;
-            if !leads || !self.may_go_to(cpu, waiter.vp) {
+            if !passes {
                 continue;
             }
             let vp = waiter.vp;
             if self.units[vp].is_capped() && !self.has_budget(vp, now) {
                 continue; // Parked: those behind it have moved up by one.
             }
-            return (Some(vp), Some(place));
+            return (Some(vp), Some(place), skipped);
         }
-        (stays, None)
+        (stays, None, skipped)
     }
 
     /// Credit by which one on another processor must lead.
@@ -96,15 +104,15 @@ impl Credit2 {
         !awaited && pins.as_ref().is_none_or(|pins| pins.contains(cpu))
     }
 
-    fn put_on(&mut self, cpu: CoreId, vp: VpId, now: u64) {
+    /// All get credit anew where the first of the queue has none left, so not where that one was
+    /// passed over.
+    fn put_on(&mut self, cpu: CoreId, vp: VpId, skipped: bool, now: u64) {
         let at = self.cpus[cpu].queue;
         self.idle.remove(cpu);
-        let queue = &self.queues[at];
         let unit = &mut self.units[vp];
         unit.doing = Doing::Running;
         let moved = std::mem::replace(&mut unit.cpu, cpu) != cpu;
-        let waiting = queue.first().map_or(i64::MIN, |first| first.credit);
-        if unit.credit.max(waiting) <= self.rules.reset_below_ns {
+        if !skipped && unit.credit <= self.rules.reset_below_ns {
             self.reset(at, vp, now);
             self.balance(at, now);
         }

@@ -10,13 +10,13 @@ use super::queue::RunQueue;
 use super::unit::{Aside, Unit};
 use super::Credit2;
 use crate::hypervisor::HostCount;
-use crate::kernel::When;
+use crate::kernel::{Stream, When};
 use crate::machine::Topology;
 use crate::spec::{self};
 
 impl Credit2 {
     /// No units yet.
-    pub(super) fn on(tree: &Topology, rules: spec::Credit2, siblings: u8) -> Self {
+    pub(super) fn on(tree: &Topology, rules: spec::Credit2, siblings: u8, late: Stream) -> Self {
         let siblings = u16::from(siblings.max(1));
         let count = usize::from(tree.active_cores);
         let groups = groups(tree, siblings, rules.runqueue, rules.max_per_queue);
@@ -39,6 +39,7 @@ impl Credit2 {
             pending: Pending::new(count),
             domains: ById::new(),
             timer_at: When::NEVER,
+            late,
         }
     }
 

@@ -29,7 +29,12 @@ fn domain(units: usize, weight: u16) -> Domain<'static> {
 impl Host {
     fn new(machine: &str, siblings: u8, rules: spec::Credit2, domains: &[Domain]) -> Self {
         let tree = Topology::new(&parse_short(machine).unwrap());
-        let mut scheduler = Credit2::on(&tree, rules, siblings);
+        let rules = spec::Credit2 {
+            timer_late_ns: 0,
+            ..rules
+        };
+        let late = Stream::new(1, 0, "timers");
+        let mut scheduler = Credit2::on(&tree, rules, siblings, late);
         domains.iter().for_each(|it| scheduler.add_domain(it));
         Self {
             ran: ById::of(0, scheduler.units.len()),

@@ -120,6 +120,7 @@ impl Tree {
         } else if more && of.tasks > 0 {
             of.stopped_from = of.stopped_from.min(When::at(now));
         }
+        self.note_fading(id);
     }
 
     /// Whether a group is another one or beneath it.

@@ -19,7 +19,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// How full a set of processors is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fullness {
+pub enum Fullness {
     Spare,
     Busy,
     Overloaded,
@@ -30,14 +30,16 @@ type Followed = (Average, f64);
 
 /// What is counted in a set of processors.
 #[derive(Clone, Debug)]
-struct Set {
+pub struct Set {
     cpus: Span<CoreId>,
-    runnable: u32,
+    /// Tasks that want to run.
+    pub runnable: u32,
     weight: u32,
 }
 
 impl Set {
-    fn capacity(&self) -> f64 {
+    /// What its processors can do.
+    pub fn capacity(&self) -> f64 {
         CAPACITY * f64::from(self.weight)
     }
 }
@@ -73,7 +75,8 @@ impl Tree {
             .map(|cpu| (cpu, amount))
     }
 
-    fn count(&self, cpus: Span<CoreId>) -> Set {
+    /// Counts a set of processors.
+    pub fn count(&self, cpus: Span<CoreId>) -> Set {
         Set {
             runnable: self.runnable.slice(cpus).iter().sum(),
             weight: cpus.len() as u32,
@@ -102,7 +105,8 @@ impl Tree {
         all.fold(0.0, |sum, (average, now)| sum + average.peek(now, self.now))
     }
 
-    fn load(&self, set: &Set) -> f64 {
+    /// Load of a set.
+    pub fn load(&self, set: &Set) -> f64 {
         self.total(self.weights(set.cpus))
     }
 
@@ -132,11 +136,12 @@ impl Tree {
     }
 
     fn is_overloaded(&self, set: &Set, pct: f64) -> bool {
-        let wanted = || self.is_above(self.wanted(set.cpus), pct, set.capacity() * 100.0);
+        let wanted = || self.is_above(self.wanted(set.cpus), 100.0, set.capacity() * pct);
         set.runnable > set.weight && (self.is_busy(set, pct) || wanted())
     }
 
-    fn fullness(&self, set: &Set, pct: f64) -> Fullness {
+    /// How full it is, but for an imbalance of `pct` to a hundred.
+    pub fn fullness(&self, set: &Set, pct: f64) -> Fullness {
         if set.runnable < set.weight {
             return Fullness::Spare;
         }
@@ -260,14 +265,14 @@ impl Tree {
             return Some(Amount::Busy(room));
         }
         let most = &most.set;
-        let tasks = if most.weight == 1 || attempt.domain().spreads {
-            most.runnable.saturating_sub(own.runnable) / 2
+        let domain = attempt.domain();
+        let difference = if most.weight == 1 || domain.spreads {
+            most.runnable.saturating_sub(own.runnable)
         } else {
-            self.idle_in(own).saturating_sub(self.idle_in(most)) / 2
+            self.idle_in(own).saturating_sub(self.idle_in(most))
         };
-        // Two that talk to each other may stay on one node.
-        let pair = attempt.level() == Level::Numa && most.runnable <= 2;
-        (tasks > 0 && !pair).then_some(Amount::Tasks(tasks))
+        let tasks = domain.counts(difference, own.runnable + 1) / 2;
+        (tasks > 0).then_some(Amount::Tasks(tasks))
     }
 
     /// The fullest processor of a set that has tasks to give.

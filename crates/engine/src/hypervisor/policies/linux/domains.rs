@@ -1,7 +1,7 @@
 //! Scheduling domains: the sets of processors among which load is balanced, from the threads of
 //! a core out to the machine.
 
-use super::ids::{ById, CoreId, DomainId, Span};
+use super::ids::{ById, CoreId, DomainId, MemoryId, Span};
 use crate::kernel::When;
 use crate::machine::Topology;
 
@@ -20,7 +20,7 @@ pub enum Level {
     Cache,
     /// A memory node.
     Package,
-    /// Nothing but the machine.
+    /// Several memory nodes.
     Numa,
 }
 
@@ -33,8 +33,28 @@ pub struct Domain {
     pub groups: Vec<Span<CoreId>>,
     /// Processors in all.
     pub weight: usize,
-    /// Whether tasks are spread over the domains beneath even if these have room.
+    /// Whether tasks are spread over the domains beneath even if these have room
+    /// (`SD_PREFER_SIBLING` of the domain beneath, which sets of memory nodes don't have).
     pub spreads: bool,
+    /// Most tasks of a memory node among which it lets a small difference be; see
+    /// [`Domain::counts`].
+    pub lax: u32,
+}
+
+/// A difference that is let be as long as few run (`NUMA_IMBALANCE_MIN`): two that talk to each
+/// other.
+const PAIR: u32 = 2;
+
+impl Domain {
+    /// What of a difference in tasks or in idle processors between two memory nodes is to be evened
+    /// out, where `running` will run on the one that gets a task (`adjust_numa_imbalance`).
+    pub fn counts(&self, difference: u32, running: u32) -> u32 {
+        if self.level == Level::Numa && running <= self.lax && difference <= PAIR {
+            0
+        } else {
+            difference
+        }
+    }
 }
 
 /// What one processor keeps of a domain.
@@ -78,6 +98,8 @@ pub struct Domains {
     cache: ById<CoreId, Span<CoreId>>,
     /// Processors around each with the same sets around them, itself among them.
     near: ById<CoreId, Span<CoreId>>,
+    /// The processors beside the same memory, by processor.
+    nodes: ById<CoreId, Span<CoreId>>,
     /// Threads of a core.
     pub siblings: usize,
     /// First time at which a processor balances in any domain, if it idles and if it has work.
@@ -91,26 +113,30 @@ impl Domains {
         let cpus = usize::from(tree.active_cores);
         let siblings = usize::from(siblings.max(1));
         let chip = usize::from(tree.cores_per_chip);
-        let node = chip * usize::from(tree.chips_per_node);
+        let memory = chip * tree.chips_beside(MemoryId::new(0)).len();
         let sizes = [
-            (Level::Smt, siblings),
-            (Level::Cache, chip),
-            (Level::Package, node),
-            (Level::Numa, cpus.max(1)),
+            siblings,
+            chip,
+            chip * usize::from(tree.chips_per_node),
+            cpus.max(1),
         ];
+        let levels = [Level::Smt, Level::Cache, Level::Package, Level::Numa];
         let mut domains = Self {
             all: ById::new(),
             seats: ById::of(Vec::new(), cpus),
             cache: (0..cpus).map(|cpu| span(cpu, chip, cpus)).collect(),
             near: (0..cpus).map(|cpu| span(cpu, 1, cpus)).collect(),
+            nodes: (0..cpus).map(|cpu| span(cpu, memory, cpus)).collect(),
             siblings,
             due: ById::of([When::NEVER; 2], cpus),
             rhythm,
         };
+        let lax = lax(tree);
         let mut beneath = 1;
-        for (level, size) in sizes {
+        for (level, size) in levels.into_iter().zip(sizes) {
             if size > beneath && cpus > beneath {
-                domains.add(level, size, beneath, cpus);
+                let level = if size > memory { Level::Numa } else { level };
+                domains.add(level, (size, beneath, memory), lax, cpus);
                 beneath = size;
             }
         }
@@ -120,7 +146,8 @@ impl Domains {
         domains
     }
 
-    fn add(&mut self, level: Level, size: usize, beneath: usize, cpus: usize) {
+    fn add(&mut self, level: Level, sizes: (usize, usize, usize), lax: u32, cpus: usize) {
+        let (size, beneath, memory) = sizes;
         for first in (0..cpus).step_by(size) {
             let all = span(first, size, cpus).numbers();
             let groups = all.clone().step_by(beneath);
@@ -129,11 +156,14 @@ impl Domains {
                 continue;
             }
             let interval = all.len() as u64 * self.rhythm.unit;
+            // As many times more as the domain is larger than the least one of several nodes.
+            let times = if beneath > memory { size / beneath } else { 1 };
             let domain = self.all.push(Domain {
                 level,
                 groups,
                 weight: all.len(),
-                spreads: beneath > 1 && level != Level::Numa,
+                spreads: beneath > 1 && beneath <= memory,
+                lax: lax * times as u32,
             });
             for (own, group) in self.all[domain].groups.iter().enumerate() {
                 for cpu in *group {
@@ -201,6 +231,17 @@ impl Domains {
         span(cpu.index(), self.siblings, self.cache.len())
     }
 
+    /// The processors beside the same memory as one.
+    pub fn node_of(&self, cpu: CoreId) -> Span<CoreId> {
+        self.nodes[cpu]
+    }
+
+    /// The least domain around a processor that has several memory nodes (`sd_numa`).
+    pub fn nodes_around(&self, cpu: CoreId) -> Option<&Domain> {
+        let mut seats = self.seats[cpu].iter().map(|seat| &self.all[seat.domain]);
+        seats.find(|domain| domain.level == Level::Numa)
+    }
+
     /// The processors that share the last cache level with one.
     #[inline]
     pub fn cache_of(&self, cpu: CoreId) -> Span<CoreId> {
@@ -221,6 +262,16 @@ impl Rhythm {
     }
 }
 
+/// How many may run on a memory node before a small difference to another one counts: one for each
+/// last-level cache of it, an eighth of its processors where it has but one (`imb_numa_nr`, from
+/// `build_sched_domains`).
+pub fn lax(tree: &Topology) -> u32 {
+    let caches = tree.chips_beside(MemoryId::new(0)).len();
+    let processors = caches * usize::from(tree.cores_per_chip);
+    let most = if caches > 1 { caches } else { processors / 8 };
+    most.max(1) as u32
+}
+
 /// The `size` neighbours of which `cpu` is one, of `cpus` in all.
 fn span(cpu: usize, size: usize, cpus: usize) -> Span<CoreId> {
     let first = cpu / size * size;
@@ -231,28 +282,35 @@ fn span(cpu: usize, size: usize, cpus: usize) -> Span<CoreId> {
 mod tests {
     use super::*;
     use crate::machine::parse_short;
+    use crate::spec::MemoryBeside;
 
-    fn levels(text: &str, siblings: u8) -> Vec<(Level, usize)> {
+    fn domains(text: &str, siblings: u8, beside: MemoryBeside) -> Vec<Domain> {
         let rhythm = Rhythm {
             enabled: true,
             tick: 1,
             unit: 1,
             busy_factor: 1,
         };
-        let tree = Topology::new(&parse_short(text).unwrap());
-        let domains = Domains::new(&tree, siblings, rhythm);
+        let mut machine = parse_short(text).unwrap();
+        machine.memory_beside = beside;
+        machine.hypervisor.siblings = siblings;
+        let domains = Domains::new(&Topology::new(&machine), siblings, rhythm);
         let seats = domains.seats[CoreId::new(0)].iter();
-        seats
-            .map(|seat| &domains.all[seat.domain])
-            .map(|domain| (domain.level, domain.groups.len()))
+        seats.map(|seat| domains.all[seat.domain].clone()).collect()
+    }
+
+    fn levels(text: &str, siblings: u8, beside: MemoryBeside) -> Vec<(Level, usize)> {
+        let all = domains(text, siblings, beside).into_iter();
+        all.map(|domain| (domain.level, domain.groups.len()))
             .collect()
     }
 
     #[test]
     fn levels_that_tell_nothing_new_are_left_out() {
-        assert_eq!(levels("core:2", 1), vec![(Level::Cache, 2)]);
-        assert_eq!(levels("core:1", 1), vec![]);
-        let all = levels("node:2 chip:2 core:8", 2);
+        let beside = MemoryBeside::Chip;
+        assert_eq!(levels("core:2", 1, beside), vec![(Level::Cache, 2)]);
+        assert_eq!(levels("core:1", 1, beside), vec![]);
+        let all = levels("node:2 chip:2 core:4", 2, MemoryBeside::Node);
         let expected = [
             (Level::Smt, 2),
             (Level::Cache, 4),
@@ -260,5 +318,36 @@ mod tests {
             (Level::Numa, 2),
         ];
         assert_eq!(all, expected);
+        // Chips with memory of their own are nodes.
+        let all = levels("node:2 chip:2 core:4", 2, beside);
+        let nodes = [(Level::Numa, 2); 2];
+        assert_eq!(all, [&expected[..2], &nodes[..]].concat());
+    }
+
+    #[test]
+    fn a_pair_may_stay_on_a_node_as_long_as_few_run_there() {
+        // Two sockets of 16 cores in eight core complexes: eight; one complex: an eighth of 32.
+        for (text, beside, expected) in [
+            ("node:2 chip:8 core:2", MemoryBeside::Node, vec![8]),
+            ("node:2 chip:1 core:16", MemoryBeside::Node, vec![4]),
+            ("node:1 chip:2 core:16", MemoryBeside::Chip, vec![4]),
+            // Four drawers of four chips: four times as many among all.
+            ("node:4 chip:4 core:16", MemoryBeside::Chip, vec![4, 16]),
+        ] {
+            let all = domains(text, 2, beside).into_iter();
+            let numa = all.filter(|domain| domain.level == Level::Numa);
+            let numa: Vec<Domain> = numa.collect();
+            let lax: Vec<u32> = numa.iter().map(|domain| domain.lax).collect();
+            assert_eq!(lax, expected, "{text}");
+            let (most, counts) = (lax[0], |by, running| numa[0].counts(by, running));
+            assert_eq!((counts(2, most), counts(2, most + 1)), (0, 2));
+            assert_eq!((counts(3, 1), counts(0, most + 1)), (3, 0));
+            // Nodes are filled evenly, sets of nodes by what idles.
+            let spreads: Vec<bool> = numa.iter().map(|domain| domain.spreads).collect();
+            assert_eq!(
+                spreads,
+                (0..lax.len()).map(|at| at == 0).collect::<Vec<_>>()
+            );
+        }
     }
 }

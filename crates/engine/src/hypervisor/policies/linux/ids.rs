@@ -3,7 +3,7 @@
 
 use std::num::{NonZeroU16, NonZeroU32};
 
-pub use crate::ids::{ById, CoreId, PartitionId, Span};
+pub use crate::ids::{ById, CoreId, MemoryId, PartitionId, Span};
 
 crate::ids::ids! {
     /// What competes in a queue: the virtual processors first, each as a task under its own number,

@@ -165,8 +165,11 @@ impl Tree {
         let mut id = task;
         loop {
             let queue = self.entity(id).queue;
-            let target = self.queue(queue).load_now();
-            let before = self.queues[queue].load.update(target, now);
+            let of = &mut self.queues[queue];
+            if of.throttles > 0 {
+                of.load.skip(now); // Time stands still for it.
+            }
+            let before = of.load.update(of.load_now(), now);
             self.add_load(queue, change);
             match self.queue(queue).entity {
                 Some(above) => id = above,

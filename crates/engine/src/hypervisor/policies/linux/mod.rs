@@ -54,6 +54,7 @@ use crate::hypervisor::{HostCount, HostScheduler, State};
 use crate::kernel::When;
 use crate::spec::Spec;
 use attempt::Idleness;
+pub use domains::lax;
 use domains::{Domains, Rhythm};
 pub use due::{due, quota, share_out, Member};
 use ids::{between, CoreId, PartitionId, Span, TaskId, ROOT};

@@ -149,7 +149,7 @@ impl Tree {
             self.insert(id);
         }
         if first {
-            self.account_fill(queue);
+            self.note_fading(queue);
             self.check_quota_on_arrival(queue);
         }
     }
@@ -265,19 +265,15 @@ impl Tree {
         let of = &mut self.queues[queue];
         of.count -= 1;
         of.weight -= weight;
-        let empty = of.count == 0;
+        let rest = of.count;
         if self.params.is_eevdf() {
-            of.floor = if of.count == 0 {
-                at.max(of.floor)
-            } else {
-                time
-            };
+            of.floor = if rest == 0 { at.max(of.floor) } else { time };
         } else if why == Leaving::Moving {
             let floor = of.floor;
             self.entities[id].vruntime -= floor;
         }
-        if empty {
-            self.account_fill(queue);
+        if rest == 0 {
+            self.note_fading(queue);
         }
         self.give_quota_back(queue);
         self.update_group_weight(id);

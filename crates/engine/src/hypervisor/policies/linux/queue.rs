@@ -189,6 +189,8 @@ pub struct Queue {
     pub contribution: f64,
     /// When the group was told last [ns].
     pub told_at: u64,
+    /// Whether it is empty, so that its load fades with what is left of the group's.
+    pub fades: bool,
     /// Shortest slice that one of them asks for, and how many do.
     least_slice: (u64, u32),
     /// Waiting entities, by deadline (EEVDF) or virtual runtime (CFS), then by arrival.
@@ -226,6 +228,7 @@ impl Queue {
             load: Average::default(),
             contribution: 0.0,
             told_at: 0,
+            fades: false,
             quota_left: 0,
             throttled: false,
             throttles: 0,
@@ -248,14 +251,13 @@ impl Queue {
     /// which is once a millisecond at most.
     #[inline]
     pub fn update_load(&mut self, now: u64, kept: &mut Kept) -> f64 {
-        if self.throttles > 0 && self.count > 0 {
+        if self.throttles > 0 {
             self.load.skip(now);
             return 0.0;
         }
         let load = self.load.update_beside(self.load_now(), now, kept);
-        // What an empty one contributes fades by itself.
         let told = now - self.told_at < 1_000_000 && self.told_at > 0;
-        if self.group == ROOT || self.count == 0 || told {
+        if self.group == ROOT || self.fades || told {
             return 0.0;
         }
         let change = load - self.contribution;

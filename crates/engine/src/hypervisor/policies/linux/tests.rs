@@ -8,7 +8,9 @@ use super::Linux;
 use crate::hypervisor::{HostScheduler, State};
 use crate::ids::VpId;
 use crate::machine::parse_short;
-use crate::spec::{Cgroup, FairClass, HostThreads, LogicalCores, Partition, Policy, Processors};
+use crate::spec::{
+    Cgroup, FairClass, HostThreads, LogicalCores, MemoryBeside, Partition, Policy, Processors,
+};
 use crate::spec::{Guest, MemoryPart, MemoryPolicy, Pool, Profile, Spec, Unix, Workload};
 
 const MS: u64 = 1_000_000;
@@ -385,6 +387,7 @@ fn two_that_share_a_cache_beside_an_empty_one_are_parted() {
     let policy = spec.machine.hypervisor.clone();
     spec.machine = parse_short("chip:2 core:2").unwrap();
     spec.machine.hypervisor = policy;
+    spec.machine.memory_beside = MemoryBeside::Node;
     let short = Does::Compute(100 * MS);
     let (_, linux) = play(&spec, &[SPIN, short, SPIN, short], &[4], 1);
     let chip = |task: usize| linux.tree.tasks[TaskId::new(task)].cpu.index() / 2;

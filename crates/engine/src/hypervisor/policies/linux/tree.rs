@@ -29,8 +29,9 @@ pub struct Group {
     pub idle: bool,
     /// Sum of what its queues contribute to its load, but for the empty ones.
     pub load: f64,
-    /// What is left of the load of the empty ones, which fades: the kernel's
-    /// `update_blocked_averages`, which comes by every 32 ms at the latest, here whenever asked.
+    /// What is left of the load of the empty ones, which fades. The kernel comes by for that
+    /// (`__update_blocked_fair`) when a processor balances, every 32 ms or so for those that idle;
+    /// here it fades all the time.
     pub left: Average,
     /// Its quota.
     pub bandwidth: Option<Box<Bandwidth>>,
@@ -64,6 +65,11 @@ impl Task {
     #[cfg(test)]
     pub fn allow(&mut self, cpus: Mask) {
         self.allowed = Some(cpus);
+    }
+
+    /// Whether a processor is beside its memory.
+    pub fn prefers(&self, cpu: CoreId) -> bool {
+        self.preferred.is_some_and(|range| range.contains(cpu))
     }
 
     /// Whether it may use a processor.
@@ -404,24 +410,24 @@ impl Tree {
         let queue = &mut self.queues[id];
         let before = queue.load.value();
         queue.load.add(change);
-        if queue.count == 0 && queue.group != ROOT {
+        if queue.fades {
             let change = queue.load.value() - before;
             self.groups[queue.group].leave(change, now);
         }
     }
 
-    /// A queue's first one comes, or its last one went: from now on its load counts with the
-    /// group's, or with what is left of it.
-    pub fn account_fill(&mut self, id: QueueId) {
+    /// A queue has its first entity, lost its last one, is stopped by a quota or goes on: its load
+    /// counts with what its group has, or fades with what is left there.
+    pub fn note_fading(&mut self, id: QueueId) {
         let now = self.now;
         let queue = &mut self.queues[id];
-        if queue.group == ROOT {
+        let fades = queue.count == 0 && queue.throttles == 0 && queue.group != ROOT;
+        if std::mem::replace(&mut queue.fades, fades) == fades {
             return;
         }
         let (group, load) = (&mut self.groups[queue.group], queue.load.value());
-        let is_empty = queue.count == 0;
-        group.leave(if is_empty { load } else { -load }, now);
-        let after = if is_empty { 0.0 } else { load };
+        group.leave(if fades { load } else { -load }, now);
+        let after = if fades { 0.0 } else { load };
         group.load += after - std::mem::replace(&mut queue.contribution, after);
         queue.told_at = now;
     }

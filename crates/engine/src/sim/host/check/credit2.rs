@@ -33,6 +33,7 @@ pub fn check(spec: &Spec) -> Checked {
         shortest,
         LONGEST_PERIOD_NS,
     )?;
+    within(owner, "timer_late_ns", credit2.timer_late_ns, 0, shortest)?;
     within(
         owner,
         "migrate_resist_ns",

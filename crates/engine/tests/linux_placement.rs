@@ -1,0 +1,103 @@
+//! Where a Linux host puts busy threads: as long as there are cores for all, each has one soon, and
+//! keeps it, whatever NUMA balancing makes of where their memory is.
+
+mod common;
+
+use common::host::{group, host_machine, host_spec, threads};
+use common::{loops, memory, missing_profile, run, GIB, SECOND};
+use homenode_engine::kernel::Stream;
+use homenode_engine::spec::{
+    HostThreads, Kvm, MemoryBeside, NumaBalancing, Partition, Policy, Spec,
+};
+
+/// Shape, hardware threads of a core, and where memory is.
+const HOSTS: [(&str, u8, MemoryBeside); 5] = [
+    // Two Xeons; two EPYCs undivided and as four memory nodes each; Power; drawers of Z.
+    ("node:1 chip:2 core:18 pu:2", 2, MemoryBeside::Chip),
+    ("node:2 chip:16 core:4 pu:2", 2, MemoryBeside::Node),
+    ("node:8 chip:4 core:4 pu:2", 2, MemoryBeside::Node),
+    ("node:2 chip:2 core:8 pu:4", 4, MemoryBeside::Chip),
+    ("node:4 chip:2 core:6 pu:2", 2, MemoryBeside::Node),
+];
+
+/// A guest with its memory on some domains, whose virtual processors never idle.
+fn guest(name: &str, vcpus: u16, domains: &[u16]) -> Partition {
+    let host = HostThreads {
+        kvm: Some(Kvm::default()),
+        ..HostThreads::default()
+    };
+    let mut one = group(name, threads(vcpus, 100, host), loops(u32::from(vcpus)));
+    one.profile = missing_profile(1e6);
+    one.memory = vec![memory(domains, GIB)];
+    one
+}
+
+/// Seconds of a host with these guests.
+fn host(at: usize, guests: Vec<Partition>, seconds: u64) -> Spec {
+    let (shape, siblings, beside) = HOSTS[at];
+    let mut machine = host_machine(Policy::Linux, shape);
+    machine.memory_beside = beside;
+    machine.hypervisor.siblings = siblings;
+    machine.hypervisor.linux.numa_balancing = Some(NumaBalancing::default());
+    let mut spec = host_spec(machine, vec![], guests);
+    spec.duration_ns = seconds * SECOND;
+    spec.interval_ns = SECOND / 4;
+    spec.record_dispatches = true;
+    spec
+}
+
+/// Core time that two threads of a core had at once, from a second on [cores].
+fn in_company(spec: &Spec) -> f64 {
+    let outcome = run(spec, 0);
+    let siblings = i64::from(spec.machine.hypervisor.siblings);
+    let column = |name| outcome.dispatches.at(name);
+    let (start, end, core) = (column("start_ns"), column("end_ns"), column("core"));
+    let second = SECOND as i64;
+    // Ends come before starts at the same time.
+    let mut steps: Vec<(i64, i64, i64)> = Vec::new();
+    for row in outcome.dispatches.rows() {
+        if row[end] > second {
+            steps.push((row[start].max(second), 1, row[core] / siblings));
+            steps.push((row[end], -1, row[core] / siblings));
+        }
+    }
+    steps.sort_unstable();
+    let mut busy = vec![(0, 0); 512];
+    let mut crowded = 0;
+    for (at, change, core) in steps {
+        let (count, since) = busy[core as usize];
+        crowded += i64::from(count > 1) * (at - since);
+        busy[core as usize] = (count + change, at);
+    }
+    crowded as f64 / (spec.duration_ns as f64 - 1e9)
+}
+
+#[test]
+fn as_many_busy_threads_as_cores_have_a_core_each() {
+    let mut dice = Stream::new(1, 0, "placement");
+    for (at, (shape, ..)) in HOSTS.iter().enumerate() {
+        let machine = host(at, vec![], 1).machine;
+        let cores = machine.active_cores;
+        let domains = match machine.memory_beside {
+            MemoryBeside::Chip => machine.nodes * machine.chips_per_node,
+            MemoryBeside::Node => machine.nodes,
+        };
+        for count in [2, cores / 2, cores - 1, cores] {
+            let first = dice.below(u64::from(domains)) as u16;
+            // All of it in one place, then spread over all.
+            for on in [vec![first], (0..domains).collect()] {
+                let spec = host(at, vec![guest("a", count, &on)], 4);
+                let crowded = in_company(&spec);
+                assert!(
+                    crowded < 0.02,
+                    "{shape}: {count} threads, memory on {on:?}: {crowded} cores"
+                );
+            }
+        }
+        // Two guests whose memory is where the other one begins.
+        let half = cores / 2;
+        let guests = vec![guest("a", half, &[domains - 1]), guest("b", half, &[0])];
+        let crowded = in_company(&host(at, guests, 4));
+        assert!(crowded < 0.02, "{shape}: {crowded} cores");
+    }
+}

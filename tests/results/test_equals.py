@@ -1,0 +1,53 @@
+"""Partitions of a host that are alike and do not fit its processors evenly: said in the result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from homenode import Scenario
+from homenode.report.equals import equals_lines
+
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
+HOST = """\
+[machine]
+model = "intel-xeon-6140-2s"
+policy = "linux"
+sockets = 1
+cores_per_socket = 4
+
+[[partition]]
+name = "vm"
+count = {count}
+processors = {{ mode = "shared", virtual = 2 }}
+memory = "1 GiB"
+workload = {{ kind = "warehouses", count = 2, profile = "oltp" }}
+
+[[partition]]
+name = "other"
+processors = {{ mode = "shared", virtual = 1 }}
+memory = "1 GiB"
+workload = {{ kind = "idle" }}
+
+[run]
+duration = "1 s"
+replications = 2
+"""
+
+
+@pytest.mark.parametrize(("count", "apart"), [(2, False), (3, True)])
+def test_equals_that_share_cores_unevenly_are_named(
+    tmp_path: Path, count: int, apart: bool
+) -> None:
+    """Two of two fill the four cores; of three, two work beside each other on two of them."""
+    file = tmp_path / "host.toml"
+    file.write_text(HOST.format(count=count))
+    told = equals_lines(Scenario.load(file).run(out=tmp_path / "runs"))
+    if not apart:
+        assert told == []
+        return
+    (line,) = told
+    assert line.startswith("vm1, vm2 and vm3 are alike and got ")
+    assert "do not fit the processors evenly" in line
