@@ -194,6 +194,17 @@ impl Race {
         outcome.partition.rows().map(|row| row[at]).sum::<i64>() as f64
     }
 
+    /// Whether shares are promised to the point. Linux moves whole threads, and only where
+    /// processors are a sixth apart: `linux_groups.rs` holds how near it comes. Credit of Xen is of
+    /// a run queue; between two of them load is evened out, not what each has been given.
+    pub fn promises_shares(&self) -> bool {
+        match self.platform {
+            Platform::Linux => self.bound,
+            Platform::Credit2 => self.chips == 1,
+            _ => true,
+        }
+    }
+
     /// What the rules promise each [cores]: nobody more than a core for each thread, the rest by
     /// weight. Xen's weight is of a virtual processor, PowerVM's of what is not entitled.
     pub fn wanted(&self) -> Vec<f64> {

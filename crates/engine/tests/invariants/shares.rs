@@ -81,17 +81,6 @@ pub fn weights_are_shares(race: &Race, used: &[f64]) {
     }
 }
 
-/// Whether shares are promised to that point. Linux moves whole threads, and only where processors
-/// are a sixth apart: `linux_groups.rs` holds how near it comes. Credit of Xen is of a run queue;
-/// between two of them load is evened out, not what each has been given.
-fn are_promised(race: &Race) -> bool {
-    match race.platform {
-        Linux => race.bound,
-        Credit2 => race.chips == 1,
-        _ => true,
-    }
-}
-
 /// Runs a race and checks all of it.
 fn assert_shares(race: &Race) {
     let (spec, platform) = (race.spec(), race.platform);
@@ -99,8 +88,7 @@ fn assert_shares(race: &Race) {
     assert_all(&spec, &outcome);
     let used = race.used(&outcome);
     for rule in OF_A_RACE.iter().filter(|rule| rule.on.contains(&platform)) {
-        let due = are_promised(race);
-        if rule.name == "work conserved" || due {
+        if rule.name == "work conserved" || race.promises_shares() {
             told(rule.name, rule.why, || (rule.holds)(race, &used));
         }
     }
