@@ -104,8 +104,8 @@ def test_points_by_hand() -> None:
         ),
         (
             'base = "ibm-z196"',
-            'base = "ibm-z169"',
-            '7:8: comparison.base = "ibm-z169": there is no such machine; did you mean ibm-z196?',
+            'base = "ibm-z1966"',
+            '7:8: comparison.base = "ibm-z1966": there is no such machine; did you mean ibm-z196?',
         ),
         (
             'suite = "linux"',

@@ -39,6 +39,8 @@ FAST = (
     "linux-wakeups",
     "linux-dispatch",
     "stream-published",
+    "z-generations",
+    "z13-capability",
     "zec12-vs-z196",
     "zvm-80-memory-rich",
     "zvm-80-paging",
