@@ -11,7 +11,6 @@ from homenode.errors import StudyError
 from homenode.evidence.study import (
     Standing,
     StudyResult,
-    calibrate_study,
     load_study,
     run_study,
 )
@@ -106,16 +105,6 @@ def test_nothing_is_fitted_to_validation_rows() -> None:
     for calibration in study.calibrations:
         assert set(calibration.rows) == keys
         assert not calibration.parameter.startswith("ibm-z14")
-
-
-@pytest.mark.slow("a search over 70 rows from the middle of all bounds")
-def test_the_fit_is_found_again() -> None:
-    """From the middle of the bounds the search comes to what the files hold."""
-    result = calibrate_study("z14-caf")
-    assert len(result.comparisons) == 70
-    for fitted in result.fitted:
-        assert fitted.calibration.low <= fitted.found <= fitted.calibration.high
-        assert fitted.in_files == pytest.approx(fitted.found, rel=2e-3)
 
 
 def test_a_figure_that_does_not_follow_is_missed(folder: Path) -> None:

@@ -48,7 +48,7 @@ def test_lscpu_sees_each_polarization(mainframe: Run, shop: Path, client: Client
     processors = mainframe.partition_spec("shop")["processors"]
     split = load_engine().polarize(processors["entitlement"], processors["virtual"])
     words = ("vert-high", "vert-medium", "vert-low")
-    expected = {word: 2 * cores for word, cores in zip(words, split[:3], strict=True)}
+    expected = {word: 2 * cores for word, cores in zip(words, split, strict=False) if cores}
     assert Counter(row["polarization"] for row in table) == expected
     assert [row["core"] for row in table] == [cpu // 2 for cpu in range(24)]
     assert {"drawer", "book", "socket"} <= set(table[0])

@@ -32,7 +32,7 @@ def test_progress_tells_what_is_rejected_while_it_runs(
 ) -> None:
     """Every repetition is disturbed: seen from the second on, not when all is over."""
 
-    def disturbed(_quiet: Quiet, _limit: float) -> str:
+    def disturbed(*_: object) -> str:
         return "others used 50 % of the host"
 
     monkeypatch.setattr(Quiet, "reason", disturbed)
