@@ -92,16 +92,19 @@ def load_engine() -> Engine:
     return cast(Engine, module)
 
 
-@functools.cache
 def build() -> str:
     """The engine that is loaded: its version, and a digest of the compiled file. Two engines that
     say the same give the same bytes.
     """
     engine = load_engine()
     file = getattr(engine, "__file__", None)
+    return f"{engine.ENGINE_VERSION}+{_digest(file)} of homenode {program_version()}"
+
+
+@functools.cache
+def _digest(file: str | None) -> str:
     content = b"" if file is None else Path(file).read_bytes()
-    digest = hashlib.sha256(content).hexdigest()[:_DIGITS]
-    return f"{engine.ENGINE_VERSION}+{digest} of homenode {program_version()}"
+    return hashlib.sha256(content).hexdigest()[:_DIGITS]
 
 
 def table_columns(engine: Engine) -> dict[str, list[str]]:
