@@ -40,7 +40,7 @@ fn lost(race: &Race) -> f64 {
 
 /// By how much a share may be off over ten seconds: whole windows for hypervisors, turns of
 /// milliseconds for schedulers of threads. Who is light by more than two in credit2 is off by more,
-/// since credit that is handed out anew is no more for whoever waited longer, and his turns are few.
+/// since credit that is handed out anew is no more for whoever waited longer, and has few turns.
 fn tolerance(race: &Race) -> f64 {
     let weights = || race.runners.iter().map(|one| f64::from(one.weight));
     let (least, most) = (
