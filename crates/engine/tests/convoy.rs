@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use homenode_engine::hypervisor::policies::by_weight;
-use homenode_engine::spec::{Partition, Policy, Processors};
+use homenode_engine::spec::{LockKind, Partition, Policy, Processors};
 
 /// As many loops as processors, which hold a lock for 2 us at a time.
 fn locking(processors: Processors, lock_share: f64) -> Partition {
@@ -15,6 +15,7 @@ fn locking(processors: Processors, lock_share: f64) -> Partition {
     };
     let mut one = partition("a", processors, loops(count));
     one.profile.lock_share = lock_share;
+    one.profile.lock_kind = LockKind::TestAndSet;
     one.profile.lock_hold_instructions = 2_000.0;
     one
 }
@@ -106,4 +107,26 @@ fn who_does_not_come_to_the_lock_meanwhile_does_not_confer() {
     let outcome = under_phyp(0.3, 1e9);
     let calls = outcome.total("a", "confer_calls");
     assert!(calls < 10.0, "{calls} calls");
+}
+
+/// Under PowerVM, too; and who confers to the one that the lock has gone to gets it back soon.
+#[test]
+fn a_lock_that_goes_round_in_order_waits_for_who_is_away() {
+    let with = |kind, lock_share| {
+        let mut one = locking(shared(0.8, 8), lock_share);
+        one.profile.lock_kind = kind;
+        let other = partition("b", shared(3.1, 4), loops(4));
+        let spec = spec(machine("core:4"), vec![one, other]);
+        let outcome = run(&spec, 0);
+        assert_all(&spec, &outcome);
+        outcome
+    };
+    let [set, queue] = [LockKind::TestAndSet, LockKind::Queue].map(|kind| with(kind, 0.3));
+    let spun = |outcome: &Outcome| outcome.total("a", "book_spin");
+    assert!(spun(&queue) > 2.0 * spun(&set));
+    assert!(queue.total("a", "confer_calls") > set.total("a", "confer_calls"));
+    assert!(instructions_per_ns(&queue) < instructions_per_ns(&set));
+    let [set, queue] = [LockKind::TestAndSet, LockKind::Queue].map(|kind| with(kind, 1e-5));
+    let ratio = instructions_per_ns(&queue) / instructions_per_ns(&set);
+    assert!((ratio - 1.0).abs() < 1e-3, "{ratio}");
 }

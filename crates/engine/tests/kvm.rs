@@ -153,6 +153,7 @@ fn crowded(lock_share: f64, kvm: Kvm) -> Outcome {
     let mut locking = guest("a", 8, kvm, loops(8));
     locking.profile.lock_share = lock_share;
     locking.profile.lock_hold_instructions = 5_000.0;
+    locking.profile.lock_kind = LockKind::TestAndSet;
     let others = guest("b", 8, plain_kvm(), loops(8));
     let mut spec = linux("core:4", vec![locking, others]);
     spec.duration_ns = 2 * SECOND;
@@ -266,4 +267,59 @@ fn guests_that_sleep_for_a_lock_halt_meanwhile() {
     // Nobody spins, and yet nothing gets done while the holder waits for a processor.
     assert!(few.0 < 2.5 && more.0 < 0.9 * few.0 && most.0 < 0.95 * more.0);
     assert!(most.0 > 0.8, "{most:?}");
+}
+
+/// What the first of so many guests does, each of which has as many virtual processors as there are
+/// processors and a lock [instructions a ns].
+fn beside(guests: usize, kind: LockKind, lock_share: f64, helped: bool) -> f64 {
+    let kvm = Kvm {
+        pause_loop: helped.then(PauseLoop::default),
+        directed_yield: helped,
+        ..plain_kvm()
+    };
+    let one = |at: usize| {
+        let mut one = guest(&format!("g{at}"), 8, kvm.clone(), loops(8));
+        one.profile.lock_share = lock_share;
+        one.profile.lock_hold_instructions = 2_000.0;
+        one.profile.lock_kind = kind;
+        one
+    };
+    let mut spec = linux("core:8", (0..guests).map(one).collect());
+    spec.duration_ns = 2 * SECOND;
+    run(&spec, 0).total("g0", "instructions") / 2e9
+}
+
+#[test]
+fn a_guest_more_never_makes_another_one_faster() {
+    use LockKind::{Queue, TestAndSet, Ticket};
+    for lock_share in [0.01, 0.1, 0.3] {
+        for (kind, helped) in [Queue, Ticket, TestAndSet]
+            .into_iter()
+            .flat_map(|kind| [(kind, false), (kind, true)])
+        {
+            let [one, two, three] = [1, 2, 3].map(|n| beside(n, kind, lock_share, helped));
+            let told = format!("{kind:?} {lock_share} {helped}: {one} {two} {three}");
+            assert!(two < 0.9 * one && three < 0.9 * two, "{told}");
+            // Nobody does more than the part of the processors that is due, but for what others
+            // give away while they wait.
+            assert!(two < 0.51 * 8.0 && three < 0.35 * 8.0, "{told}");
+        }
+    }
+}
+
+/// A queue waits for each of those that have lost their processor; a test-and-set lock for its
+/// holder alone. A yield finds either.
+#[test]
+fn a_lock_that_goes_round_in_order_waits_for_who_is_away() {
+    use LockKind::{Queue, TestAndSet, Ticket};
+    for (guests, worse) in [(2, 0.3), (3, 0.15)] {
+        let [queue, ticket, set] =
+            [Queue, Ticket, TestAndSet].map(|kind| beside(guests, kind, 0.1, false));
+        assert!(queue < worse * set, "{guests}: {queue} {set}");
+        assert!((ticket / queue - 1.0).abs() < 0.02, "{ticket} {queue}");
+        let helped = beside(guests, Queue, 0.1, true);
+        assert!(helped > 4.0 * queue, "{guests}: {helped} {queue}");
+    }
+    let [queue, set] = [Queue, TestAndSet].map(|kind| beside(3, kind, 1e-5, false));
+    assert!((queue / set - 1.0).abs() < 0.02, "{queue} {set}");
 }

@@ -9,7 +9,7 @@
 //! - Whoever releases a ticket lock invalidates its line in the caches of all that wait; their
 //!   reads are served one after the other, and the next owner's is on average in the middle. So a
 //!   hand-over takes longer the more threads wait (Boyd-Wickizer, Kaashoek, Morris, Zeldovich:
-//!   Non-scalable locks are dangerous, 2012).
+//!   Non-scalable locks are dangerous, 2012). That of a test-and-set lock does, too.
 //!
 //! With k threads at the lock, one holding and k - 1 waiting:
 //!
@@ -42,7 +42,7 @@ pub fn wait_ns(
     }
     let slower_ns = match kind {
         LockKind::Queue => 0.0,
-        LockKind::Ticket => 0.5 * transfer_ns,
+        LockKind::Ticket | LockKind::TestAndSet => 0.5 * transfer_ns,
         LockKind::Sleeping => return 0.0,
     };
     let alone_ns = held_ns + transfer_ns;

@@ -9,12 +9,15 @@
 //! itself, and a core is given away only if none of its threads has anything better to do. Once the
 //! holder runs, waiters get the lock one holding time after the other.
 //!
+//! A queue or ticket lock goes to who waits longest, on a core or not. Who loses its core while it
+//! waits for such a lock has it soon after, and holds up all others just as its holder would; so
+//! does, once the holder is back, the first of those that spun that lost its core meanwhile (Ouyang,
+//! Lange: Preemptable ticket spinlocks, VEE 2013). A test-and-set lock goes to whoever runs.
+//!
 //! ```text
 //! told:    lost_with_lock (off its core, with work), runs_again (on a core), lets_go (no work)
 //! system:  spins (it may notice after a while, and confer or yield), has_spun
 //! ```
-//! Of a queue or ticket lock, one that waits and loses its core holds up those behind it too; that
-//! is not modelled.
 
 use super::system::System;
 use super::world::World;
@@ -34,12 +37,17 @@ impl<S: System> World<S> {
         if v.spins || !free || !spinning {
             return;
         }
-        let share = self.holding_share(vp);
+        let share = self.chance_to_block(vp);
         if share > 0.0 && self.guests[partition].locks.chance(share) {
-            self.guests[partition].holder = Some(vp);
-            for sibling in self.at.vps_of[partition] {
-                self.will_reach(sibling);
-            }
+            self.is_away(partition, vp);
+        }
+    }
+
+    /// Nobody has the lock until this one runs: siblings will come to it.
+    fn is_away(&mut self, partition: PartitionId, holder: VpId) {
+        self.guests[partition].holder = Some(holder);
+        for sibling in self.at.vps_of[partition] {
+            self.will_reach(sibling);
         }
     }
 
@@ -66,25 +74,36 @@ impl<S: System> World<S> {
     pub fn lets_go(&mut self, vp: VpId) {
         self.at.vps[vp].spins = false;
         let partition = self.vp(vp).partition;
+        self.guests[partition].spinning.retain(|&one| one != vp);
         if self.guests[partition].holder == Some(vp) {
             self.holder_is_back(partition);
         }
     }
 
-    /// Share of its time on a core in which a virtual processor holds the lock: `lock_share` of
-    /// what is left of each thread's when the waits for a running holder (`cost::lock`) are taken
-    /// off.
-    fn holding_share(&mut self, vp: VpId) -> f64 {
+    /// Chance that a virtual processor that loses its core holds up those that come to the lock.
+    fn chance_to_block(&mut self, vp: VpId) -> f64 {
         let v = self.vp(vp);
         let (partition, threads) = (v.partition, f64::from(v.mask.count_ones()));
         let core = v.last_core.expect("it ran");
         let class = self.class_on(vp, core);
         if !self.guests[partition].beside.is_empty() {
-            return self.holding_shares(vp, core, class).min(1.0);
+            return self.blocking_shares(vp, core, class).min(1.0);
         }
+        (self.blocking_share(partition.into(), class) * threads).min(1.0)
+    }
+
+    /// Share of a thread's time in which others wait for the lock if it loses its core: while it
+    /// holds it, which is `lock_share` of what is left when the waits for a running holder
+    /// (`cost::lock`) are taken off; if the lock goes round in order, also while it waits.
+    pub fn blocking_share(&mut self, load: LoadId, class: ClassId) -> f64 {
         let (own, all) = self.own_ns(class);
-        let share = self.spec_of(partition).profile.lock_share * own / all;
-        (share * threads).min(1.0)
+        let profile = self.profile(load);
+        let waits = if profile.lock_kind.in_order() {
+            all - own
+        } else {
+            0.0
+        };
+        (profile.lock_share * own + waits) / all
     }
 
     /// Cost class of a virtual processor on the core where it is or was last.
@@ -142,6 +161,8 @@ impl<S: System> World<S> {
         };
         if v.mask != 0 && away {
             v.spins = true;
+            let partition = v.partition;
+            self.guests[partition].spinning.push(vp);
             self.settle(core);
             self.spin(vp);
         }
@@ -158,25 +179,61 @@ impl<S: System> World<S> {
         self.plan(core);
     }
 
-    /// The holder runs again: those that wait get the lock one holding time after the other.
+    /// The holder runs again: those that wait get the lock one holding time after the other, in
+    /// order as far as the first that has lost its core.
     fn holder_is_back(&mut self, partition: PartitionId) {
         self.guests[partition].holder = None;
-        let mut turn = 0;
         for vp in self.at.vps_of[partition] {
-            let v = &mut self.at.vps[vp];
-            v.reaches = Key::NONE;
-            let spun = std::mem::take(&mut v.spins);
-            let Some(core) = v.core.filter(|_| spun && v.mode == Mode::Running) else {
-                continue;
-            };
-            turn += 1;
-            self.settle(core);
-            let (held, _) = self.lock_times(vp, core);
-            let on = &mut self.at.cores[core];
-            on.spin_from = on.spin_from.max(When::at(self.now));
-            on.stall_until = on.spin_from + held as u64 * turn;
-            S::has_spun(self, vp);
-            self.plan(core);
+            self.at.vps[vp].reaches = Key::NONE;
         }
+        let in_order = self.goes_in_order(partition);
+        let mut waiting = std::mem::take(&mut self.guests[partition].spinning);
+        waiting.retain(|&vp| self.vp(vp).spins);
+        if !in_order {
+            waiting.sort_unstable();
+        }
+        let mut turn = 0;
+        for (at, &vp) in waiting.iter().enumerate() {
+            let v = &mut self.at.vps[vp];
+            v.spins = false;
+            if let Some(core) = v.core.filter(|_| v.mode == Mode::Running) {
+                turn += 1;
+                self.gets_lock(vp, core, turn);
+            } else if in_order {
+                let behind = waiting.split_off(at + 1);
+                return self.hands_on(partition, vp, behind);
+            }
+        }
+    }
+
+    /// Whether the lock goes to those that spin for it in the order in which they came.
+    fn goes_in_order(&self, partition: PartitionId) -> bool {
+        self.loads_of(partition)
+            .any(|load| self.spins_for(load) && self.profile(load).lock_kind.in_order())
+    }
+
+    /// A runner gets the lock, as the so manieth.
+    fn gets_lock(&mut self, vp: VpId, core: CoreId, turn: u64) {
+        self.settle(core);
+        let (held, _) = self.lock_times(vp, core);
+        let on = &mut self.at.cores[core];
+        on.spin_from = on.spin_from.max(When::at(self.now));
+        on.stall_until = on.spin_from + held as u64 * turn;
+        S::has_spun(self, vp);
+        self.plan(core);
+    }
+
+    /// The lock is handed to one that is away: those behind spin on, for that one.
+    fn hands_on(&mut self, partition: PartitionId, holder: VpId, behind: Vec<VpId>) {
+        for &vp in &behind {
+            let v = self.vp(vp);
+            if let Some(core) = v.core.filter(|_| v.mode == Mode::Running) {
+                self.settle(core);
+                self.at.cores[core].stall_until = When::at(self.now);
+                self.spin(vp);
+            }
+        }
+        self.guests[partition].spinning = behind;
+        self.is_away(partition, holder);
     }
 }

@@ -112,15 +112,14 @@ impl<S: System> World<S> {
         let busy = (0..threads).filter(move |thread| mask & (1 << thread) != 0);
         busy.map(move |thread| first.plus(usize::from(thread)))
     }
-    /// Shares of their time with the guest's lock of a virtual processor's threads, together. One
-    /// lock a guest, whoever comes to it.
-    pub fn holding_shares(&mut self, vp: VpId, core: CoreId, class: ClassId) -> f64 {
+    /// Chance that a virtual processor that loses its core holds up those that come to the guest's
+    /// lock: of its threads together. One lock a guest, whoever comes to it.
+    pub fn blocking_shares(&mut self, vp: VpId, core: CoreId, class: ClassId) -> f64 {
         let mut shares = 0.0;
         for at in self.busy(vp, self.mask(vp)) {
             let load = self.load_on(vp, at);
             if self.spins_for(load) {
-                let (own, all) = self.own_ns(self.class_beside(load, core, class));
-                shares += self.profile(load).lock_share * own / all;
+                shares += self.blocking_share(load, self.class_beside(load, core, class));
             }
         }
         shares

@@ -73,6 +73,8 @@ pub struct GuestState {
     pub moves: Stream,
     /// Virtual processor that has lost its core with the lock.
     pub holder: Option<VpId>,
+    /// Those that have come to the lock since, in this order. Some may have lost their work again.
+    pub spinning: Vec<VpId>,
     /// Time online before its configuration became what it is.
     pub before: Before,
 }
@@ -343,6 +345,7 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         locks: stream("locks"),
         moves: stream("moves"),
         holder: None,
+        spinning: vec![],
         before: Before::default(),
         runs_from: When::at(0),
     }

@@ -78,12 +78,23 @@ pub enum LockKind {
     /// `qspinlock` of Linux since 4.2).
     #[default]
     Queue,
-    /// They spin on the lock's own line, which each release takes from all of them (ticket locks,
-    /// test-and-set).
+    /// They spin on the lock's own line, which each release takes from all of them, and have it in
+    /// the order in which they came.
     Ticket,
+    /// They spin on the lock's own line, and whoever runs and comes first has it.
+    #[serde(rename = "test-and-set")]
+    TestAndSet,
     /// They spin for a little, then leave the processor until they are woken (mutexes, futexes,
     /// semaphores).
     Sleeping,
+}
+
+impl LockKind {
+    /// Whether the lock goes to those that spin for it in the order in which they came, on a core
+    /// or not.
+    pub fn in_order(self) -> bool {
+        matches!(self, Self::Queue | Self::Ticket)
+    }
 }
 
 /// What a switch is taken to cost where nothing is said: without effect where nobody sleeps.

@@ -6,7 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 Shape = Literal["constant", "exponential"]
 """How a random amount of a given mean is distributed."""
-LockKind = Literal["queue", "ticket", "sleeping"]
+LockKind = Literal["queue", "ticket", "test-and-set", "sleeping"]
 """What those do that wait for a lock."""
 
 

@@ -154,7 +154,13 @@ impl Lock {
         }
         let between = engaged * window_ns / self.usual;
         let outside = (between - held - transfer_ns - self.wait_ns).max(0.0);
-        let wait = lock::wait_ns(spec::LockKind::Ticket, engaged, outside, held, transfer_ns);
+        let wait = lock::wait_ns(
+            spec::LockKind::TestAndSet,
+            engaged,
+            outside,
+            held,
+            transfer_ns,
+        );
         self.wait_ns += NEWEST * (wait - self.wait_ns);
     }
 }

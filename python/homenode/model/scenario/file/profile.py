@@ -84,7 +84,8 @@ class ProfileChoice(Table):
         None,
         description=(
             "what those do that wait for it: each spins on a line of its own (queue), all on the"
-            " lock's (ticket), or they leave the processor after a little (sleeping)"
+            " lock's, in order (ticket) or whoever comes first (test-and-set), or they leave the"
+            " processor after a little (sleeping)"
         ),
     )
     lock_switch_instructions: Switch | None = Field(
