@@ -115,7 +115,7 @@ def test_a_second_book_is_no_gift_to_work_that_roams() -> None:
         for share in (0.0, 0.5, 1.0)
     ]
     assert gains[0] > gains[1] > gains[2]
-    assert gains[0] > 0.1 > 0.05 > gains[2]
+    assert gains[0] > 0.1 > 0.06 > gains[2]
 
 
 SLOWED = """\
@@ -183,27 +183,27 @@ def test_a_worked_point() -> None:
     expected = (
         {
             "useful": 0.25,
-            "l2": 0.0354,
-            "l3": 0.053,
-            "l4": 0.0307,
-            "memory_local": 0.0271,
-            "memory_far": 0.0968,
+            "l2": 0.0309,
+            "l3": 0.044,
+            "l4": 0.0241,
+            "memory_local": 0.0198,
+            "memory_far": 0.0705,
         },
         {
             "useful": 0.25,
-            "l2": 0.0331,
-            "l3": 0.0451,
-            "l4": 0.0352,
-            "memory_local": 0.0312,
-            "memory_far": 0.1114,
-            "cache_near": 0.01,
+            "l2": 0.0288,
+            "l3": 0.0369,
+            "l4": 0.0287,
+            "memory_local": 0.0235,
+            "memory_far": 0.084,
+            "cache_near": 0.0084,
         },
     )
     for point, books in zip((alone, two), expected, strict=True):
         assert math.fsum(point.books.values()) == pytest.approx(point.ns)
         assert {b: round(t, 4) for b, t in point.books.items() if b != "tick"} == books
     assert z196.factor(2) == alone.ns / two.ns
-    assert round(z196.factor(2), 3) == 0.955
+    assert round(z196.factor(2), 3) == 0.954
 
 
 def test_a_prediction_is_a_table_like_any_other() -> None:
