@@ -110,7 +110,10 @@ def pair(job: tuple[str, int, float]) -> Pair | None:
     spec["interval_ns"] = spec["duration_ns"] // _BATCHES
     text = json.dumps(spec)
     solved = json.loads(_engine.solve(text))["partitions"]
-    simulated, parts = _simulate(text)
+    try:
+        simulated, parts = _simulate(text)
+    except _engine.Runaway as fault:
+        return Pair(number, refused=str(fault))
     full = _full_nodes(spec, simulated)
     both = zip(spec["partitions"], solved, simulated, parts, strict=True)
     return Pair(number, [_row(number, spec, full, *one) for one in both])
