@@ -50,6 +50,8 @@ class Row:
     p95_ns: tuple[float | None, float | None]
     """What 95 of 100 responses stay under."""
     steady: tuple[bool, bool]
+    unknown: bool
+    """Whether it has two balances, so that no figure is told."""
     crowded: bool
     """Whether a node at home is full."""
     chance: float
@@ -177,6 +179,7 @@ def _row(
         response_ns=(of["response_ns"], by["response_ns"]["mean"]),
         p95_ns=((of["percentiles_ns"] or [None] * 3)[1], by["response_ns"].get("p95")),
         steady=(of["steady"], by["steady"]["is_steady"]),
+        unknown=bool(of["balances"]),
         crowded=any(chip // spec["machine"]["chips_per_node"] in full for chip in one["home"]),
         chance=_chance(parts, kind),
         cause="how much it gets" if kind in _ALWAYS else _cause(of, totals),

@@ -420,6 +420,9 @@ fn check_laws(spec: &Spec) {
         let shares: f64 = one.by_distance.iter().sum();
         assert!((shares - 1.0).abs() < 1e-9 && one.by_distance.iter().all(|s| *s >= -1e-9));
         assert!(one.response_ns.is_none_or(|ns| ns.is_finite() && ns > 0.0));
+        if let Some([least, most]) = one.balances {
+            assert!(least < most && (one.cores == least || one.cores == most));
+        }
     }
     assert_eq!(solved, of(spec), "the same spec twice");
 }

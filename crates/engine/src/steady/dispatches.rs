@@ -125,7 +125,11 @@ impl State {
             _ => 0.0, // The last core is looked at first, wherever it is.
         };
         let came = changed * came * alike;
-        let moved = came + (1.0 - came) * taken;
+        let moved = if self.cold {
+            1.0
+        } else {
+            came + (1.0 - came) * taken
+        };
         let from = [site.share, on_node - site.share, 1.0 - on_node];
         let own_ns: f64 = from
             .iter()

@@ -233,6 +233,8 @@ pub(super) struct State {
     pub shares: Vec<(usize, f64)>,
     /// Whether somebody waits at a port of the part of the machine that is solved.
     pub waits: bool,
+    /// Whether each dispatch is taken to find cold caches, where a balance is looked for from above.
+    pub cold: bool,
     /// Whether a part of the machine cannot be solved without the rest.
     pub spills: bool,
     /// Who keeps cores of each busy.
@@ -283,6 +285,7 @@ impl State {
             shares: Vec::new(),
             waits: false,
             spills: false,
+            cold: false,
             aside: Aside::of(types.count, active.len()),
             types,
             at_type: 0,
