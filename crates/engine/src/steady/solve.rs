@@ -102,7 +102,7 @@ impl Layouts {
             let steps = self.solve_whole(chosen, Start::Own, SETTLED);
             (&self.work, steps)
         };
-        let above = self.from_above(state, chosen);
+        let above = self.cores_from_above(state, chosen);
         let forms = chosen.iter().zip(&self.forms).map(|(at, of)| &of[*at]);
         let told = state.doing.iter().zip(&state.cps).zip(forms);
         Ok(Solved {
@@ -119,7 +119,7 @@ impl Layouts {
 
     /// Cores that each partition uses in the balance that is found from above; none where nobody
     /// finds his home full, so that there is no other. Hosts and z/VM have no homes that fill up.
-    fn from_above(&self, state: &State, chosen: &[usize]) -> Option<Vec<f64>> {
+    fn cores_from_above(&self, state: &State, chosen: &[usize]) -> Option<Vec<f64>> {
         let pairs = chosen.iter().zip(&self.forms);
         let forms: Vec<&Form> = pairs.map(|(at, of)| &of[*at]).collect();
         let full = |doing: &Doing| doing.away[0] + doing.away[1] > SPILLS;
