@@ -217,7 +217,8 @@ impl State {
 
     /// Part of what may have changed on the home chips since a virtual processor came there last:
     /// as long as as many are there as then, it finds what it found then. The number of those who
-    /// come and go, itself apart, forgets what it was as they leave; who always stays does not change it.
+    /// come and go, itself apart, forgets what it was as they leave; who always stays does not
+    /// change it.
     fn changed(&self, at: usize, form: &Form, between_ns: f64) -> f64 {
         let (mut all, mut new) = (0.0, 0.0);
         for (home, share) in &form.homes {
