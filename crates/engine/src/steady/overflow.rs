@@ -261,8 +261,9 @@ impl Groups {
     /// window of such a length begins.
     ///
     /// Until the latter have used up what they are entitled to nobody is thrown off: who comes has
-    /// the cores that the others left when the window began, as many as were there then. Afterwards, each time that there are more of the second than before, one of the third
-    /// has to go, and what it leaves is there for all that come.
+    /// the cores that the others left when the window began, as many as were there then.
+    /// Afterwards, each time that there are more of the second than before, one of the third has to
+    /// go, and what it leaves is there for all that come.
     pub fn close_by_window(&mut self, at: usize, window_ns: f64) {
         self.close(at);
         let [stay, come, thrown, last] = self.offered[at];
