@@ -271,3 +271,48 @@ def test_what_only_a_simulation_tells_is_refused(
     assert callable(scenario)
     with pytest.raises(HomenodeError, match=f"{what}.*is simulated only; `homenode run` does it"):
         scenario().solve()
+
+
+FULL_HOMES = """\
+[machine]
+model = "ibm-power-795"
+
+[[partition]]
+name = "short"
+processors = { mode = "shared", entitlement = 4.8, virtual = 16 }
+home = "book0"
+smt = 1
+memory = "16 GiB"
+guest = { os = "aix", folding = false, throughput_mode = 1 }
+[partition.workload]
+kind = "transactions"
+rate = "RATE/s"
+profile = { base = "database-mix", instructions = 1e5 }
+
+[[partition]]
+name = "long"
+processors = { mode = "shared", entitlement = 24.0, virtual = 30, weight = 200 }
+home = "book0"
+smt = 2
+memory = "16 GiB"
+guest = { os = "aix", folding = false }
+[partition.workload]
+kind = "transactions"
+rate = "19754/s"
+bursts = 20
+wait = "5 ms"
+profile = { base = "database-mix", instructions = 1e6 }
+"""
+
+
+def test_of_two_balances_none_is_told() -> None:
+    solved = Scenario.from_toml(FULL_HOMES.replace("RATE", "45000")).solve()
+    least, most = solved.balances["long"]
+    assert most > 1.1 * least
+    figure = solved.metric("long", "physc")
+    assert figure.mean is None
+    assert "two balances" in str(figure.reason)
+    # With little beside it, nobody finds that home full.
+    alone = Scenario.from_toml(FULL_HOMES.replace("RATE", "70")).solve()
+    assert not alone.balances
+    assert alone.metric("long", "physc").mean

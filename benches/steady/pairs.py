@@ -50,6 +50,8 @@ class Row:
     p95_ns: tuple[float | None, float | None]
     """What 95 of 100 responses stay under."""
     steady: tuple[bool, bool]
+    unknown: bool
+    """Whether it has two balances, so that no figure is told."""
     crowded: bool
     """Whether a node at home is full."""
     chance: float
@@ -110,7 +112,10 @@ def pair(job: tuple[str, int, float]) -> Pair | None:
     spec["interval_ns"] = spec["duration_ns"] // _BATCHES
     text = json.dumps(spec)
     solved = json.loads(_engine.solve(text))["partitions"]
-    simulated, parts = _simulate(text)
+    try:
+        simulated, parts = _simulate(text)
+    except _engine.Runaway as fault:
+        return Pair(number, refused=str(fault))
     full = _full_nodes(spec, simulated)
     both = zip(spec["partitions"], solved, simulated, parts, strict=True)
     return Pair(number, [_row(number, spec, full, *one) for one in both])
@@ -174,6 +179,7 @@ def _row(
         response_ns=(of["response_ns"], by["response_ns"]["mean"]),
         p95_ns=((of["percentiles_ns"] or [None] * 3)[1], by["response_ns"].get("p95")),
         steady=(of["steady"], by["steady"]["is_steady"]),
+        unknown=bool(of["balances"]),
         crowded=any(chip // spec["machine"]["chips_per_node"] in full for chip in one["home"]),
         chance=_chance(parts, kind),
         cause="how much it gets" if kind in _ALWAYS else _cause(of, totals),

@@ -39,10 +39,14 @@ def told(values: Sequence[float]) -> str:
 
 def figures(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[float]]]:
     """What is compared, and its deviations."""
-    whole = [one.rows for one in pairs if one.rows and all(all(row.steady) for row in one.rows)]
+    whole = [
+        one.rows
+        for one in pairs
+        if one.rows and all(all(row.steady) and not row.unknown for row in one.rows)
+    ]
     sums = [[math.fsum(row.cores[way] for row in rows) for way in (0, 1)] for rows in whole]
     yield "cores, frame", [solved / simulated - 1.0 for solved, simulated in sums]
-    rows = [row for row in compared(pairs) if all(row.steady)]
+    rows = [row for row in compared(pairs) if all(row.steady) and not row.unknown]
     yield "cores", [row.deviation for row in rows]
     yield "beyond chance", [row.beyond_chance for row in rows]
     yield "home has room", [row.deviation for row in rows if not row.crowded]
@@ -72,7 +76,12 @@ def report(platform: str, pairs: Sequence[Pair], worst: int) -> None:
     rows = compared(pairs)
     differ = sum(row.steady[0] != row.steady[1] for row in rows)
     print(f"   steady or not: {differ} of {len(rows)} differ")
-    steady = [row for row in rows if all(row.steady)]
+    unknown = [row for row in rows if all(row.steady) and row.unknown]
+    print(
+        f"   two balances, left out: {len(unknown)}, of these beyond {_FAR:.0%} all the same:"
+        f" {sum(abs(row.deviation) > _FAR for row in unknown)}"
+    )
+    steady = [row for row in rows if all(row.steady) and not row.unknown]
     far = [row for row in steady if abs(row.deviation) > _FAR]
     chance = sum(abs(row.beyond_chance) <= _FAR for row in far)
     print(f"   beyond {_FAR:.0%}: {len(far)} of {len(steady)}; {chance} of them may be chance")

@@ -358,6 +358,50 @@ fn who_may_throw_off_others_is_at_home_however_short_its_stays_are() {
     assert!(entitled < 0.05 && not > 0.5, "{entitled} {not}");
 }
 
+/// Eight cores of a node, wanted by eight loops that are entitled to so many of them, and by bursts
+/// of so many instructions within their entitlement that use two; there is room elsewhere. The
+/// share of their time that the loops and the bursts are away, solved and simulated.
+fn full_node(entitled: f64, burst: f64) -> [[f64; 2]; 2] {
+    let work = transactions(2e9 / burst, Distribution::Exponential);
+    let mut parts = vec![
+        partition("loops", shared(entitled, 8), loops(8)),
+        partition("bursts", shared(6.0, 8), work),
+    ];
+    parts[1].profile = common::plain_profile(burst);
+    for one in &mut parts {
+        one.home = vec![0];
+        one.memory = vec![common::memory(&[0], common::GIB)];
+    }
+    let mut made = spec(machine("node:2 core:8"), parts);
+    (made.warmup_ns, made.duration_ns) = (common::SECOND, 4 * common::SECOND);
+    let (solved, outcome) = (of(&made), common::run(&made, 0));
+    [0, 1].map(|at| {
+        let name = &made.partitions[at].name;
+        let far = outcome.total(name, "far_ns") / outcome.total(name, "busy_ns");
+        [solved.partitions[at].by_distance[2], far]
+    })
+}
+
+#[test]
+fn on_a_full_node_who_comes_and_who_stays_are_away_as_in_a_run() {
+    for burst in [5e4, 1e6] {
+        let mut before: Option<[[f64; 2]; 2]> = None;
+        for entitled in [0.8, 4.0, 7.2] {
+            let found = full_node(entitled, burst);
+            let apart = found.map(|[solved, simulated]| (solved - simulated).abs());
+            assert!(
+                apart[0] < 0.14 && apart[1] < 0.1,
+                "{entitled} {burst}: {found:?}"
+            );
+            // Until they have used up what they are entitled to nobody throws the loops off.
+            if let Some(before) = before {
+                assert!(found[0][0] < before[0][0] && found[1][0] > before[1][0]);
+            }
+            before = Some(found);
+        }
+    }
+}
+
 fn check_laws(spec: &Spec) {
     let solved = match solve(spec) {
         Ok(solved) => solved,
@@ -376,6 +420,9 @@ fn check_laws(spec: &Spec) {
         let shares: f64 = one.by_distance.iter().sum();
         assert!((shares - 1.0).abs() < 1e-9 && one.by_distance.iter().all(|s| *s >= -1e-9));
         assert!(one.response_ns.is_none_or(|ns| ns.is_finite() && ns > 0.0));
+        if let Some([least, most]) = one.balances {
+            assert!(least < most && (one.cores == least || one.cores == most));
+        }
     }
     assert_eq!(solved, of(spec), "the same spec twice");
 }

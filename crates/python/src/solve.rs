@@ -22,6 +22,7 @@ fn partition((name, of): (&str, &SolvedPartition)) -> Value {
     json!({
         "name": name,
         "cores": of.cores,
+        "balances": of.balances,
         "throughput": of.throughput,
         "response_ns": of.response_ns,
         "percentiles_ns": of.percentiles_ns,

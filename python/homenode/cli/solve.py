@@ -95,7 +95,13 @@ def _checked(
 
 def _json(of: Solved, checked: tuple[Run, list[Beside]] | None) -> dict[str, Any]:
     told: dict[str, Any] = {"point": of.point} if of.point else {}
-    said = {"solved": True, "left_out": list(of.left_out), "homes_full": list(of.crowded)}
+    said: dict[str, Any] = {
+        "solved": True,
+        "left_out": list(of.left_out),
+        "homes_full": list(of.crowded),
+    }
+    if of.balances:
+        said["balances"] = {name: list(both) for name, both in of.balances.items()}
     told |= {**figures_json(of), **said}
     if checked is not None:
         run, rows = checked

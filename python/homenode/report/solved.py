@@ -41,6 +41,17 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
             f"Homes of {listed(crowded, 4)} are full: there cores are less sure; --check says how"
             " near they are."
         )
+    balances = {name: of for one in solved for name, of in one.balances.items()}
+    if balances:
+        each = [
+            f"{name} ({significant(low)} or {significant(high)} cores)"
+            for name, (low, high) in balances.items()
+        ]
+        lines.append(
+            f"There are two balances of {listed(each, 4)}: cold caches make work longer and homes"
+            " full, which leaves caches cold. Which comes about hangs on what was before, so no"
+            " figure is told; several replications of `homenode run` show it."
+        )
     return [*lines, f"left out: {', '.join(left_out)}"]
 
 

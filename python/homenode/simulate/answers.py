@@ -142,6 +142,8 @@ class PartitionSolved(TypedDict):
 
     name: str
     cores: float
+    balances: NotRequired[list[float] | None]
+    """Cores of the least and of the greatest balance, where these are apart."""
     throughput: float
     """Transactions in a second."""
     response_ns: float | None

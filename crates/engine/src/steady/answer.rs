@@ -21,6 +21,9 @@ pub struct Solved {
 pub struct SolvedPartition {
     /// Physical cores used.
     pub cores: f64,
+    /// Those of the least and of the greatest balance, where these are apart: which comes about
+    /// hangs on what was before, and `cores` and all else are of one of them.
+    pub balances: Option<[f64; 2]>,
     /// Transactions in a second.
     pub throughput: f64,
     /// Mean response of a transaction [ns]; none without transactions.

@@ -1,6 +1,7 @@
 //! What dispatches cost: the hypervisor's time, and caches that a virtual processor finds cold.
 
 use super::form::Form;
+use super::homes::offered;
 use super::state::{in_use, Site, State, Stay, NOTHING};
 use crate::cost::Refill;
 use crate::ids::{ChipId, NodeId};
@@ -66,7 +67,7 @@ impl State {
         let threads = f64::from(form.partition.smt).min(bursts.max(1.0));
         let each = form.demand.burst * bursts.max(1.0) / threads;
         let between_ns = in_use(doing, form) / load.wakes_per_ns.max(1e-18);
-        let changed = self.changed(form, between_ns);
+        let changed = self.changed(at, form, between_ns);
         let mut all = 0.0;
         let mut at_home: Option<(NodeId, (f64, f64))> = None;
         for index in 0..sites.len() {
@@ -117,13 +118,18 @@ impl State {
         let is_home = form.homes.iter().any(|(home, _)| *home == chip);
         // Who ran at home comes back there with the chance that a core is idle; who ran
         // elsewhere comes back to its last core while there is none at home.
-        let away = self.doing[at].out;
+        let (away, alike) = (self.doing[at].out, self.alike(at, form));
         let came = match self.machine.hypervisor.policy {
             Policy::Phyp if is_home => away,
             Policy::Phyp => 1.0 - away,
             _ => 0.0, // The last core is looked at first, wherever it is.
         };
-        let moved = changed * came + (1.0 - changed * came) * taken;
+        let came = changed * came * alike;
+        let moved = if self.cold {
+            1.0
+        } else {
+            came + (1.0 - came) * taken
+        };
         let from = [site.share, on_node - site.share, 1.0 - on_node];
         let own_ns: f64 = from
             .iter()
@@ -158,10 +164,24 @@ impl State {
         } else {
             self.taking(group())
         };
+        let takes = takes + self.come_back(node);
         let taken = takes / (takes + comes / all.max(1e-9) + 1.0 / away_ns.max(1.0));
         let all = all + group().map(|of| self.used_beside(of)).sum::<f64>();
         let strangers = if all > 0.0 { 1.0 - own / all } else { 0.0 };
         (taken, strangers.max(0.0))
+    }
+
+    /// How often in a nanosecond an idle core of a node is taken by one that was thrown off there,
+    /// and comes back when a window begins.
+    fn come_back(&self, node: NodeId) -> f64 {
+        let thrown = self.nodes.thrown(node.index());
+        if thrown <= 0.0 {
+            return 0.0;
+        }
+        let chips = self.tree.chips_of(node);
+        let cores: f64 = self.free.slice(chips).iter().sum();
+        let used: f64 = self.used.slice(chips).iter().sum();
+        thrown / (cores - used).max(SCARCELY * cores).max(1.0)
     }
 
     /// How often in a nanosecond an idle core of these chips is taken by others than who left it
@@ -175,19 +195,41 @@ impl State {
         [takes(stays, idle), comes]
     }
 
-    /// Chance that who is on the home chips has changed since a virtual processor came there last:
-    /// while the same stay, it finds what it found then. A core changes hands with each that leaves
-    /// and each that comes.
-    fn changed(&self, form: &Form, between_ns: f64) -> f64 {
-        let (mut all, mut new) = (0.0, 0.0);
-        for stay in form.homes.iter().flat_map(|(home, _)| &self.stays[*home]) {
-            all += stay.cores;
-            new += stay.cores * (1.0 - (-2.0 * between_ns / stay.stay_ns).exp());
+    /// How much less often one is at home and away by turns than if all were away alike.
+    ///
+    /// New work comes to the first virtual processor that is idle, so the last of them have work
+    /// only while all before them have, and then home is most likely full: these are away each
+    /// time, the first ones never. Home is full for a partition's `n`-th one with the chance that
+    /// `n` and the others there are more than its cores. Of two normal numbers of which a part `r`
+    /// of the variance is the partition's own, both are above a bound with a chance that is
+    /// `acos(r) 2 / pi` of the way from always together to by chance (Sheppard 1899, for the bound
+    /// at the mean).
+    fn alike(&self, at: usize, form: &Form) -> f64 {
+        let (mut own, mut all) = (0.0, 0.0);
+        for (chip, share) in &form.homes {
+            own += offered(&self.doing[at], form, *share).variance;
+            all += self.seats.variance(chip.index());
         }
-        if all > 0.0 {
-            new / all
+        let new = 1.0 - form.again();
+        let part = new * (own / all.max(1e-12)).min(1.0);
+        std::f64::consts::FRAC_2_PI * part.acos()
+    }
+
+    /// Part of what may have changed on the home chips since a virtual processor came there last:
+    /// as long as as many are there as then, it finds what it found then. The number of those who
+    /// come and go, itself apart, forgets what it was as they leave; who always stays does not
+    /// change it.
+    fn changed(&self, at: usize, form: &Form, between_ns: f64) -> f64 {
+        let (mut all, mut new) = (0.0, 0.0);
+        for (home, share) in &form.homes {
+            let own = offered(&self.doing[at], form, *share).one();
+            all += self.seats.variance(home.index()) - own.variance;
+            new += self.seats.hurry(home.index()) - own.hurry;
+        }
+        if all > 1e-9 && new > 0.0 {
+            -(-between_ns * new / all).exp_m1()
         } else {
-            1.0
+            0.0
         }
     }
 }

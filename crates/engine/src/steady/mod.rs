@@ -8,6 +8,7 @@ mod compare;
 mod core_types;
 mod demand;
 mod dispatches;
+mod evictions;
 mod fault;
 mod filling;
 mod form;

@@ -22,6 +22,9 @@ const MOST_ROUGHLY: usize = 60;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual
 /// number of threads only.
 const LITTLE: f64 = 0.05;
+/// Steps from where caches are cold, and from there on before it can have settled.
+const COLD_STEPS: usize = 12;
+const WARM_STEPS: usize = 4;
 /// Steps of the caches' ages in each iteration: with one they would follow too far behind.
 const AGE_STEPS: usize = 2;
 
@@ -45,6 +48,25 @@ pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled:
         last = change;
     }
     most
+}
+
+/// The same from above: from where each dispatch finds cold caches, so that bursts are as long, and
+/// homes as full, as can be.
+pub(super) fn settle_from_above(
+    state: &mut State,
+    forms: &[&Form],
+    scope: &Scope,
+    settled: f64,
+) -> usize {
+    state.cold = true;
+    for _ in 0..COLD_STEPS {
+        state.step(forms, scope, 1.0);
+    }
+    state.cold = false;
+    for _ in 0..WARM_STEPS {
+        state.step(forms, scope, 0.3);
+    }
+    settle(state, forms, scope, settled)
 }
 
 impl State {

@@ -1,9 +1,9 @@
 //! Whose virtual processors have to wait for cores, and for how much of the time.
 
 use super::demand::Arrivals;
+use super::evictions::entitled_part;
 use super::form::Form;
 use super::grants::{grants, Claim};
-use super::homes::entitled_part;
 use super::overflow::mean_beyond;
 use super::scope::Scope;
 use super::state::{Doing, State};

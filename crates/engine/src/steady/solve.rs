@@ -1,18 +1,24 @@
 //! Layouts of a machine, each solved from where the first one is.
 
-use super::answer::{answer, Compared, Solved};
+use super::answer::{answer, Compared, Solved, SolvedPartition};
 use super::compare::Comparing;
 use super::fault::SolveFault;
 use super::form::Form;
 use super::host::Host;
 use super::scope::Scope;
-use super::settle::{ROUGHLY, SETTLED};
-use super::state::State;
+use super::settle::{settle_from_above, ROUGHLY, SETTLED};
+use super::state::{Doing, State};
 use super::weights::{entitle, limits, refuse_mixed_groups, weigh};
 use super::zvm_park::settle_parked;
 use crate::machine::Topology;
 use crate::sim;
 use crate::spec::{Partition, Policy, Spec};
+
+/// Share of the time that finds home full from which on there may be a second balance.
+const SPILLS: f64 = 1e-4;
+/// Relative difference from which on two balances are told apart, and cores that are none.
+const APART: f64 = 0.03;
+const LITTLE: f64 = 1e-3;
 
 /// A machine with forms of each partition to choose from.
 pub struct Layouts {
@@ -96,14 +102,34 @@ impl Layouts {
             let steps = self.solve_whole(chosen, Start::Own, SETTLED);
             (&self.work, steps)
         };
+        let above = self.cores_from_above(state, chosen);
         let forms = chosen.iter().zip(&self.forms).map(|(at, of)| &of[*at]);
         let told = state.doing.iter().zip(&state.cps).zip(forms);
         Ok(Solved {
             partitions: told
-                .map(|((doing, cp), form)| answer(doing, cp, form))
+                .enumerate()
+                .map(|(at, ((doing, cp), form))| SolvedPartition {
+                    balances: balances(doing.cores(), above.as_ref().map(|of| of[at])),
+                    ..answer(doing, cp, form)
+                })
                 .collect(),
             steps,
         })
+    }
+
+    /// Cores that each partition uses in the balance that is found from above; none where nobody
+    /// finds his home full, so that there is no other. Hosts and z/VM have no homes that fill up.
+    fn cores_from_above(&self, state: &State, chosen: &[usize]) -> Option<Vec<f64>> {
+        let pairs = chosen.iter().zip(&self.forms);
+        let forms: Vec<&Form> = pairs.map(|(at, of)| &of[*at]).collect();
+        let full = |doing: &Doing| doing.away[0] + doing.away[1] > SPILLS;
+        let spills = state.doing.iter().any(full);
+        if !spills || state.host.is_some() || forms.iter().any(|form| form.guests.is_some()) {
+            return None;
+        }
+        let mut other = state.clone();
+        settle_from_above(&mut other, &forms, &self.scope(true), SETTLED);
+        Some(other.doing.iter().map(Doing::cores).collect())
     }
 
     /// Compares others from this layout on: the fewer of them change of it, the sooner they are
@@ -229,6 +255,13 @@ impl Layouts {
         self.work.share_out(&forms, &scope);
         settle_parked(&mut self.work, &forms, &scope, settled)
     }
+}
+
+/// The two balances of a partition, where they are apart.
+fn balances(cores: f64, above: Option<f64>) -> Option<[f64; 2]> {
+    let above = above?;
+    let apart = (above - cores).abs() > APART * cores.max(above) && above.max(cores) > LITTLE;
+    apart.then(|| [cores.min(above), cores.max(above)])
 }
 
 /// Where a layout is solved from.

@@ -112,6 +112,8 @@ pub(super) struct Doing {
     pub away: [f64; 2],
     /// Share of those that stay for good that came to their home chips before these were full.
     pub first: f64,
+    /// Share of them that came back to them after they had been thrown off.
+    pub roamed: f64,
     /// Share of its time on chips that are no home of any of its virtual processors.
     pub out: f64,
 }
@@ -213,6 +215,8 @@ pub(super) struct State {
     pub free: ById<ChipId, f64>,
     /// What those at home on each leave of it.
     pub idle: ById<ChipId, f64>,
+    /// What those away from home take of that, beside it and elsewhere.
+    pub spare: [ById<ChipId, f64>; 2],
     /// Cores at work on each.
     pub used: ById<ChipId, f64>,
     /// Who finds a core on each chip, and on each node.
@@ -220,6 +224,8 @@ pub(super) struct State {
     /// Cores of each that are taken for good.
     pub taken: ById<ChipId, f64>,
     pub nodes: Groups,
+    /// What is used beyond what is entitled, by weight.
+    pub excess: f64,
     /// Part of the usual way that a step goes, so that those that overshoot come to rest.
     pub pace: f64,
     /// Room to work in: core time by chip, and shares of a partition's time.
@@ -227,6 +233,8 @@ pub(super) struct State {
     pub shares: Vec<(usize, f64)>,
     /// Whether somebody waits at a port of the part of the machine that is solved.
     pub waits: bool,
+    /// Whether each dispatch is taken to find cold caches, where a balance is looked for from above.
+    pub cold: bool,
     /// Whether a part of the machine cannot be solved without the rest.
     pub spills: bool,
     /// Who keeps cores of each busy.
@@ -268,13 +276,16 @@ impl State {
             stays: ById::of(Vec::new(), active.len()),
             taking: ById::of([0.0; 2], active.len()),
             seats: Groups::new(active.len()),
+            spare: [active.clone(), active.clone()],
             taken: ById::of(0.0, active.len()),
             nodes: Groups::new(tree.nodes().len()),
+            excess: 0.0,
             pace: 1.0,
             row: ById::of(0.0, active.len()),
             shares: Vec::new(),
             waits: false,
             spills: false,
+            cold: false,
             aside: Aside::of(types.count, active.len()),
             types,
             at_type: 0,
@@ -306,7 +317,12 @@ impl State {
         self.aside.clone_from(&other.aside);
         self.free.follow(&other.free);
         self.idle.follow(&other.idle);
+        for (of, other) in self.spare.iter_mut().zip(&other.spare) {
+            of.follow(other);
+        }
         self.used.follow(&other.used);
+        self.seats.follow(&other.seats);
+        self.nodes.follow(&other.nodes);
         for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
             for chip in chips {
                 self.stays[chip].clone_from(&other.stays[chip]);

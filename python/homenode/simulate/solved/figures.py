@@ -7,6 +7,7 @@ import math
 from typing import cast
 
 from homenode.model.estimate import Estimate
+from homenode.model.numbers import significant
 from homenode.model.spec import Spec, capacity_of, cores_of, shared_of
 from homenode.simulate.answers import (
     Answer,
@@ -27,6 +28,7 @@ from homenode.simulate.runner.job import Job
 from homenode.simulate.solved.counters import as_answer, is_limited, is_recorded
 
 SIMULATED_ONLY = "only a simulation tells it"
+HISTORY = "which of them comes about hangs on what was before"
 FULL = 0.9
 """Share of a node's cores that those at home there use from which on their figures are less sure:
 who goes elsewhere then hangs on what a mean does not tell.
@@ -94,6 +96,9 @@ class Solved(Figures):
         return self._told[partition, name]
 
     def _figure(self, partition: str, metric: Metric) -> Estimate:
+        if between := self.balances.get(partition):
+            low, high = map(significant, between)
+            return Estimate(None, None, f"two balances, of {low} and {high} cores: {HISTORY}")
         unsteady = self.steady[partition]["reason"]
         (totals,) = self.totals(partition)
         if metric.needs_steady and unsteady is not None:
@@ -120,6 +125,14 @@ class Solved(Figures):
             for name, metric in METRICS.items()
             if not all(metric.is_known(one) for one in totals)
         )
+
+    @functools.cached_property
+    def balances(self) -> dict[str, tuple[float, float]]:
+        """Cores of the least and of the greatest balance of partitions that have several, of which
+        no figure is told: cold caches make work longer and homes full, which leaves caches cold.
+        """
+        told = {one["name"]: one.get("balances") for one in self.answer["partitions"]}
+        return {name: (of[0], of[1]) for name, of in told.items() if of}
 
     @functools.cached_property
     def recorded(self) -> tuple[str, ...]:
