@@ -11,8 +11,9 @@
 //!
 //! A queue or ticket lock goes to who waits longest, on a core or not. Who loses its core while it
 //! waits for such a lock has it soon after, and holds up all others just as its holder would; so
-//! does, once the holder is back, the first of those that spun that lost its core meanwhile (Ouyang,
-//! Lange: Preemptable ticket spinlocks, VEE 2013). A test-and-set lock goes to whoever runs.
+//! does, once the holder is back, the first of those that spun that lost its core meanwhile
+//! (Ouyang, Lange: Preemptable ticket spinlocks, VEE 2013). A test-and-set lock goes to whoever
+//! runs.
 //!
 //! ```text
 //! told:    lost_with_lock (off its core, with work), runs_again (on a core), lets_go (no work)

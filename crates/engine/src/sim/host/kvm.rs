@@ -5,8 +5,9 @@
 //! that spins leaves the guest after each window and yields to a sibling that waits, round robin
 //! from the one boosted last. One that waits because it has yielded itself hardly holds the lock:
 //! it is passed over every other time (commit "kvm PLE handler: Choose better candidate for
-//! directed yield", 2012). A host that is told who is at the head of the queue may yield to that one
-//! first (`boost_next`; patch "x86: Boost queue head vCPU to mitigate lock waiter preemption", 2021).
+//! directed yield", 2012). A host that is told who is at the head of the queue may yield to that
+//! one first (`boost_next`; patch "x86: Boost queue head vCPU to mitigate lock waiter preemption",
+//! 2021).
 
 use super::state::{Guest, Host, Vcpu};
 use crate::hypervisor::halt::next_poll_ns;
