@@ -23,6 +23,9 @@ impl State {
         let idle = (vps - load.vps).max(0.0);
         let reload = if form.owns {
             0.0
+        } else if !form.workloads.is_empty() {
+            self.reload_each(at, form, idle / load.wakes_per_ns.max(1e-18));
+            0.0
         } else {
             let away_ns = idle / load.wakes_per_ns.max(1e-18);
             let mut sites = std::mem::take(&mut self.doing[at].sites);
@@ -96,7 +99,7 @@ impl State {
     }
 
     /// The same at one site, of one thread that executes so many instructions each time.
-    fn reload_at(
+    pub(super) fn reload_at(
         &self,
         (at, form): (usize, &Form),
         (sites, index): (&[Site], usize),
@@ -145,7 +148,7 @@ impl State {
 
     /// Chance that a virtual processor that comes back to a chip after so long finds its last core
     /// taken, and the share of others' partitions in what ran on the chip.
-    fn taken(&self, at: usize, (chip, form): (ChipId, &Form), away_ns: f64) -> (f64, f64) {
+    pub(super) fn taken(&self, at: usize, (chip, form): (ChipId, &Form), away_ns: f64) -> (f64, f64) {
         let node = self.tree.node_of(chip);
         let is_home = |of: ChipId| form.homes.iter().any(|(home, _)| *home == of);
         // Of several home chips each keeps its core on whichever it found one.
@@ -178,7 +181,7 @@ impl State {
     /// Chance that who is on the home chips has changed since a virtual processor came there last:
     /// while the same stay, it finds what it found then. A core changes hands with each that leaves
     /// and each that comes.
-    fn changed(&self, form: &Form, between_ns: f64) -> f64 {
+    pub(super) fn changed(&self, form: &Form, between_ns: f64) -> f64 {
         let (mut all, mut new) = (0.0, 0.0);
         for stay in form.homes.iter().flat_map(|(home, _)| &self.stays[*home]) {
             all += stay.cores;

@@ -4,6 +4,7 @@ use super::core_types::CoreTypes;
 use super::demand::{Arrivals, Demand};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
+use super::several::{again, together};
 use super::threads::Threads;
 use super::zvm_guests::Guests;
 use crate::cost::{Fixed, Spread, Working};
@@ -64,6 +65,9 @@ pub(super) struct Form {
     pub threads: Threads,
     /// What runs under z/VM.
     pub guests: Option<Guests>,
+    /// Each of several workloads, as if alone, and the number under which the first is priced.
+    pub workloads: Vec<Self>,
+    pub first_workload: usize,
 }
 
 impl Form {
@@ -83,12 +87,17 @@ impl Form {
             Some(guests) => guests.demand(),
             None => Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?,
         };
+        let mut workloads = several(spec, tree, one)?;
+        if !workloads.is_empty() {
+            demand = together(demand, &workloads);
+        }
         demand.scattered &= host.is_none();
         let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
         let reads = memory::place(machine, tree, one);
         let aix = matches!(one.guest, Guest::Aix(_));
         let filled = Filled::of(one, machine.smt.parts, stays).with(match demand.arrivals {
+            _ if !workloads.is_empty() => again(&workloads),
             Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
             _ => 1.0,
         });
@@ -97,6 +106,9 @@ impl Form {
             None => in_turn(demand.arrivals, filled),
         };
         let homes = homes(tree, one, in_turn);
+        for of in &mut workloads {
+            of.homes.clone_from(&homes);
+        }
         Ok(Self {
             demand,
             filled,
@@ -133,9 +145,21 @@ impl Form {
             },
             threads: host.unwrap_or_default(),
             guests,
+            workloads,
+            first_workload: 0,
             partition: one.clone(),
         })
     }
+}
+
+/// Each of several workloads of a partition, as if it were alone; none where there is one.
+fn several(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Vec<Form>, SolveFault> {
+    if one.beside.is_empty() {
+        return Ok(Vec::new());
+    }
+    (0..=one.beside.len())
+        .map(|place| Form::of(spec, tree, &one.with_load(place)))
+        .collect()
 }
 
 /// What of a partition only events tell.
@@ -144,8 +168,8 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
     if profile.lock_kind == LockKind::Sleeping && profile.lock_share > 0.0 {
         return Some("a lock for which threads sleep");
     }
-    if !one.beside.is_empty() {
-        return Some("several workloads");
+    if !one.beside.is_empty() && host.is_some() {
+        return Some("several workloads of a host's guest");
     }
     let processes = host.is_some_and(|host| host.kvm.is_none());
     (processes && matches!(one.workload, Workload::Pairs { .. }))

@@ -42,11 +42,12 @@ impl Layouts {
         }
         let tree = Topology::new(&spec.machine);
         let form = |one: &Partition| Form::of(spec, &tree, one).map(|form| vec![form]);
-        let forms: Vec<Vec<Form>> = spec
+        let mut forms: Vec<Vec<Form>> = spec
             .partitions
             .iter()
             .map(form)
             .collect::<Result<_, SolveFault>>()?;
+        number_workloads(&mut forms);
         let first: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
         refuse_mixed_groups(&first)?;
         let mut own = State::new(spec, limits(spec), tree, &first);
@@ -78,7 +79,13 @@ impl Layouts {
             changes: Vec::new(),
             ..self.spec.clone()
         })?;
-        let made = Form::of(&self.spec, &self.own.tree, form)?;
+        let mut made = Form::of(&self.spec, &self.own.tree, form)?;
+        let first = &self.forms[partition][0];
+        let (got, want) = (made.workloads.len(), first.workloads.len());
+        if got != want {
+            return Err(SolveFault::Workloads { got, want });
+        }
+        made.first_workload = first.first_workload;
         self.forms[partition].push(made);
         Ok(self.forms[partition].len() - 1)
     }
@@ -100,7 +107,7 @@ impl Layouts {
         let told = state.doing.iter().zip(&state.cps).zip(forms);
         Ok(Solved {
             partitions: told
-                .map(|((doing, cp), form)| answer(doing, cp, form))
+                .map(|((doing, cp), form)| answer(doing, cp, (form, &state.doing)))
                 .collect(),
             steps,
         })
@@ -149,10 +156,11 @@ impl Layouts {
         // Several types of core are solved together.
         // On a host all share all processors.
         // Under z/VM how many cores are parked hangs on what the others use.
+        // Several workloads of a partition are priced apart from it.
         let mut all = self.forms.iter().flatten();
         let as_before = self.base.host.is_none()
             && self.base.types.count == 1
-            && all.all(|form| form.guests.is_none())
+            && all.all(|form| form.guests.is_none() && form.workloads.is_empty())
             && entitled.as_ref().is_none_or(|entitled| {
                 let pairs = entitled.iter().zip(&self.base.doing);
                 pairs
@@ -203,7 +211,8 @@ impl Layouts {
 
     /// The whole machine, of which each chip may be priced by itself.
     fn scope(&self, apart: bool) -> Scope {
-        Scope::whole(self.base.tree.nodes(), self.forms.len(), apart)
+        let priced = self.base.doing.len();
+        Scope::whole(self.base.tree.nodes(), self.forms.len(), priced, apart)
     }
 
     /// Solves a layout as a whole, from where another one is.
@@ -228,6 +237,15 @@ impl Layouts {
         );
         self.work.share_out(&forms, &scope);
         settle_parked(&mut self.work, &forms, &scope, settled)
+    }
+}
+
+/// Workloads of partitions that have several are numbered after the partitions.
+fn number_workloads(forms: &mut [Vec<Form>]) {
+    let mut next = forms.len();
+    for form in forms.iter_mut().flatten() {
+        form.first_workload = next;
+        next += form.workloads.len();
     }
 }
 
