@@ -4,7 +4,7 @@ use super::core_types::CoreTypes;
 use super::demand::{Arrivals, Demand};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
-use super::several::{again, together};
+use super::several::{again, staying, together};
 use super::threads::Threads;
 use super::zvm_guests::Guests;
 use crate::cost::{Fixed, Spread, Working};
@@ -101,6 +101,7 @@ impl Form {
             Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
             _ => 1.0,
         });
+        let filled = filled.beside(staying(&workloads));
         let in_turn = match &guests {
             Some(guests) => guests.open.into(),
             None => in_turn(demand.arrivals, filled),

@@ -71,6 +71,15 @@ pub(super) fn again(forms: &[Form]) -> f64 {
     1.0 - new / f64::max(bursts, 1e-30)
 }
 
+/// Threads of several workloads that always have work.
+pub(super) fn staying(forms: &[Form]) -> f64 {
+    let stay = |form: &Form| match form.demand.arrivals {
+        Arrivals::Always(threads, duty) => threads * duty,
+        _ => 0.0,
+    };
+    forms.iter().map(stay).sum()
+}
+
 impl State {
     /// What an instruction of each costs, and the mean of them.
     pub(super) fn price_each(&mut self, at: usize, form: &Form, apart: bool) {
