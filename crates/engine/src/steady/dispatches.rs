@@ -148,7 +148,12 @@ impl State {
 
     /// Chance that a virtual processor that comes back to a chip after so long finds its last core
     /// taken, and the share of others' partitions in what ran on the chip.
-    pub(super) fn taken(&self, at: usize, (chip, form): (ChipId, &Form), away_ns: f64) -> (f64, f64) {
+    pub(super) fn taken(
+        &self,
+        at: usize,
+        (chip, form): (ChipId, &Form),
+        away_ns: f64,
+    ) -> (f64, f64) {
         let node = self.tree.node_of(chip);
         let is_home = |of: ChipId| form.homes.iter().any(|(home, _)| *home == of);
         // Of several home chips each keeps its core on whichever it found one.

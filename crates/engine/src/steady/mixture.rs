@@ -369,7 +369,10 @@ mod tests {
             let (all, each) = loads(&[stream(arrivals, 2.0)], filled, &[]);
             for found in [&all, &each[0]] {
                 assert!((found.vps - alone.vps).abs() < 1e-6, "{arrivals:?}");
-                assert!((found.runnable - alone.runnable).abs() < 1e-5, "{arrivals:?}");
+                assert!(
+                    (found.runnable - alone.runnable).abs() < 1e-5,
+                    "{arrivals:?}"
+                );
                 assert!((found.bursts_per_ns - alone.bursts_per_ns).abs() < 1e-7);
             }
             assert!((all.vps_variance - alone.vps_variance).abs() < 1e-5);

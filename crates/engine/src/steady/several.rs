@@ -111,8 +111,7 @@ impl State {
     /// How many threads of each are runnable.
     pub(super) fn queue_each(&mut self, at: usize, form: &Form) {
         let whole = &self.doing[at];
-        let (served, stalled, out, away) = (whole.served, whole.stalled, whole.out, whole.away);
-        let working = served * (1.0 - stalled);
+        let working = whole.served * (1.0 - whole.stalled);
         let filled = form.filled.strayed(whole.stray);
         let stream = |(workload, of): (usize, &Form)| {
             let doing = &self.doing[workload];
@@ -129,10 +128,7 @@ impl State {
         let streams: Vec<Stream> = form.each_workload().map(stream).collect();
         let (all, each) = mixture::loads(&streams, filled, &form.known);
         for ((workload, _), load) in form.each_workload().zip(each) {
-            let doing = &mut self.doing[workload];
-            doing.load = load;
-            (doing.served, doing.stalled) = (served, stalled);
-            (doing.out, doing.away) = (out, away);
+            self.doing[workload].load = load;
         }
         self.doing[at].load = all;
         self.tell_transactions(at, form);
@@ -155,9 +151,14 @@ impl State {
 
     /// What each does on each chip.
     pub(super) fn carry_each(&mut self, at: usize, form: &Form, apart: bool, weight: f64) {
-        let sites = std::mem::take(&mut self.doing[at].sites);
+        let whole = &mut self.doing[at];
+        let (served, stalled, out, away) = (whole.served, whole.stalled, whole.out, whole.away);
+        let sites = std::mem::take(&mut whole.sites);
         for (workload, of) in form.each_workload() {
-            go_along(&mut self.doing[workload].sites, &sites, of);
+            let doing = &mut self.doing[workload];
+            (doing.served, doing.stalled) = (served, stalled);
+            (doing.out, doing.away) = (out, away);
+            go_along(&mut doing.sites, &sites, of);
             self.spend(workload, apart, weight);
         }
         self.doing[at].sites = sites;
