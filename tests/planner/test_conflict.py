@@ -40,7 +40,7 @@ def test_the_set_is_the_smallest(every: int, monkeypatch: pytest.MonkeyPatch) ->
     assert found.verdict == "no layout keeps all rules"
     assert "no proof" not in found.told
     names = {one.rule for one in found.conflict}
-    assert names == {"at most 1 changes", *(f"{', '.join(pair)} apart" for pair in PAIRS)}
+    assert names == {"at most 1 change", *(f"{', '.join(pair)} apart" for pair in PAIRS)}
     lines = told.text.splitlines()
     for one in found.conflict:
         assert one.where is not None
