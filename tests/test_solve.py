@@ -322,8 +322,8 @@ def test_of_several_workloads_each_has_its_figures(tmp_path: Path) -> None:
     assert found.workloads["orders"]["response_ms_p95"].mean is not None
     # Loops have no transactions; all that has counts in the partition's.
     assert found.workloads["spin"]["etr_per_s"].mean in (None, 0.0)
-    rates = [found.workloads[name]["etr_per_s"].mean for name in ("orders", "batch")]
-    assert found["etr_per_s"].mean == pytest.approx(math.fsum(map(float, rates)))  # type: ignore[arg-type]
+    rates = [found.workloads[name]["etr_per_s"].mean or 0.0 for name in ("orders", "batch")]
+    assert found["etr_per_s"].mean == pytest.approx(math.fsum(rates))
 
 
 def test_advice_solves_layouts_of_several_workloads() -> None:

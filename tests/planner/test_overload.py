@@ -93,7 +93,7 @@ def test_nobody_is_held_who_meets_his_demand() -> None:
 
 
 def test_what_its_room_would_cost_others_is_said() -> None:
-    """Thirty virtual processors would do, on drawers of sixteen cores; nobody else may be slower."""
+    """Thirty virtual processors would do, on drawers of sixteen cores, and slow others down."""
     told = layouts.scenario(
         layouts.partition("erp", entitlement=3, virtual=10, rate=6000),
         layouts.partition("shop", entitlement=3, virtual=10, rate=800),

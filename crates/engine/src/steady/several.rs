@@ -6,7 +6,6 @@
 //! processor that it has of its threads.
 
 use super::chain::Load;
-use super::demand::{Arrivals, Demand};
 use super::filling::THREADS;
 use super::form::Form;
 use super::homes::part_twins;
@@ -17,67 +16,12 @@ use crate::cost::Class;
 use crate::ids::ChipId;
 use crate::spec::Workload;
 
-impl Form {
-    /// Its workloads where it has several, by the number under which each is priced.
-    pub fn each_workload(&self) -> impl Iterator<Item = (usize, &Self)> + Clone {
-        (self.first_workload..).zip(&self.workloads)
-    }
-
-    /// Whether its work counts as transactions.
-    fn has_transactions(&self) -> bool {
-        !matches!(
-            self.partition.workload,
-            Workload::Loops { .. } | Workload::Idle
-        )
-    }
-}
-
-/// What several workloads ask for together.
-pub(super) fn together(own: Demand, forms: &[Form]) -> Demand {
-    let each = || forms.iter().map(|form| form.demand.arrivals);
-    let mut all = (0.0, 0.0, 0.0);
-    for arrivals in each() {
-        match arrivals {
-            Arrivals::Open(rate) => all.0 += rate,
-            Arrivals::Closed(count, _) => all.1 += count,
-            Arrivals::Always(count, _) => all.2 += count,
-            Arrivals::Never => {}
-        }
-    }
-    let arrivals = match all {
-        (0.0, 0.0, 0.0) => Arrivals::Never,
-        (0.0, 0.0, threads) => Arrivals::Always(threads, 1.0),
-        (rate, 0.0, 0.0) => Arrivals::Open(rate),
-        (_, count, threads) => Arrivals::Closed(count + threads, 0.0),
-    };
-    Demand {
-        arrivals,
-        bursts: 1.0,
-        wait_ns: 0.0,
-        scattered: false,
-        recorded: forms.iter().any(|form| form.demand.recorded),
-        ..own
-    }
-}
-
-/// Share of the bursts whose thread has run before.
-pub(super) fn again(forms: &[Form]) -> f64 {
-    let open = |form: &Form| match form.demand.arrivals {
-        Arrivals::Open(rate) => (rate, rate / form.demand.bursts),
-        _ => (0.0, 0.0),
-    };
-    let sum = |(a, b): (f64, f64), (c, d): (f64, f64)| (a + c, b + d);
-    let (bursts, new) = forms.iter().map(open).fold((0.0, 0.0), sum);
-    1.0 - new / f64::max(bursts, 1e-30)
-}
-
-/// Threads of several workloads that always have work.
-pub(super) fn staying(forms: &[Form]) -> f64 {
-    let stay = |form: &Form| match form.demand.arrivals {
-        Arrivals::Always(threads, duty) => threads * duty,
-        _ => 0.0,
-    };
-    forms.iter().map(stay).sum()
+/// Whether its work counts as transactions.
+fn has_transactions(form: &Form) -> bool {
+    !matches!(
+        form.partition.workload,
+        Workload::Loops { .. } | Workload::Idle
+    )
 }
 
 impl State {
@@ -137,7 +81,7 @@ impl State {
     /// Transactions of all, and how long one takes on average.
     fn tell_transactions(&mut self, at: usize, form: &Form) {
         let (mut done, mut taken, mut known) = (0.0, 0.0, true);
-        for (workload, of) in form.each_workload().filter(|(_, of)| of.has_transactions()) {
+        for (workload, of) in form.each_workload().filter(|(_, of)| has_transactions(of)) {
             let (load, demand) = (&self.doing[workload].load, &of.demand);
             let each = load.bursts_per_ns / demand.bursts;
             known &= !demand.recorded && !load.overrun;
