@@ -316,3 +316,66 @@ def test_of_two_balances_none_is_told() -> None:
     alone = Scenario.from_toml(FULL_HOMES.replace("RATE", "70")).solve()
     assert not alone.balances
     assert alone.metric("long", "physc").mean
+
+
+def several(count: int = 2) -> Scenario:
+    """Orders beside threads of a batch, on a machine with room for all."""
+    text = HEAD.format(model="ibm-power-770", more="", seconds=5)
+    return Scenario.from_toml(
+        text
+        + f"""
+[[partition]]
+name = "shop"
+processors = {{ mode = "shared", entitlement = 2.0, virtual = 6 }}
+memory = "16 GiB"
+
+[[partition.workload]]
+name = "orders"
+kind = "transactions"
+rate = "300/s"
+profile = "oltp"
+
+[[partition.workload]]
+name = "batch"
+kind = "warehouses"
+count = {count}
+profile = {{ base = "compute", instructions = 8e8 }}
+
+[[partition.workload]]
+name = "spin"
+kind = "loops"
+count = 1
+endless = true
+profile = "compute"
+"""
+    )
+
+
+def test_of_several_workloads_each_has_its_figures(tmp_path: Path) -> None:
+    solved, run = several().solve(), several().run(out=tmp_path)
+    found, simulated = solved.metrics["shop"], run.metrics["shop"]
+    assert found["physc"].mean == pytest.approx(simulated["physc"].mean, rel=0.05)
+    assert [*found.workloads] == ["orders", "batch", "spin"] == [*simulated.workloads]
+    for name, own in found.workloads.items():
+        theirs = simulated.workloads[name]
+        assert own["physc"].mean == pytest.approx(theirs["physc"].mean, rel=0.1)
+        for metric in ("etr_per_s", "response_ms_mean", "cpu_per_tx_us"):
+            if theirs[metric].mean is None:
+                assert own[metric].mean is None
+            else:
+                assert own[metric].mean == pytest.approx(theirs[metric].mean, rel=0.1)
+    assert found.workloads["orders"]["response_ms_p95"].mean is not None
+    # Loops have no transactions; all that has counts in the partition's.
+    assert found.workloads["spin"]["etr_per_s"].mean in (None, 0.0)
+    rates = [found.workloads[name]["etr_per_s"].mean or 0.0 for name in ("orders", "batch")]
+    assert found["etr_per_s"].mean == pytest.approx(math.fsum(rates))
+
+
+def test_advice_solves_layouts_of_several_workloads() -> None:
+    from homenode.planner import advise
+    from homenode.planner.problem import problem_of
+
+    assert not problem_of(several(), {"free": ["home"]}).space.solver.simulates
+    found = advise(several(), free=["virtual"], confirm=False, slower=1.0)
+    assert found.solved > 4
+    assert "simulated, not solved" not in found.told

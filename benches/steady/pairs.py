@@ -18,6 +18,8 @@ from homenode.simulate.scenario import Scenario
 SECOND = 1_000_000_000
 GUESTS = "virtual machines"
 """What a partition of z/VM is called among kinds of work."""
+SEVERAL = "several workloads"
+"""What one is called that has several."""
 _FULL = 0.9
 """Share of a node's cores from which on it counts as full."""
 _BATCHES = 8
@@ -169,21 +171,55 @@ def _row(
 ) -> Row:
     totals, duration = by["totals"], spec["duration_ns"]
     kind = GUESTS if "machines" in one["guest"] else one["workload"]["kind"]
+    kind = SEVERAL if "beside" in one else kind
+    answered = _answered(one, of, by)
     return Row(
         number=number,
         name=one["name"],
         kind=kind,
         processors=_processors(one),
-        cores=(of["cores"], totals["busy_ns"] / duration),
+        cores=(_for_the_same(one, of, by, duration), totals["busy_ns"] / duration),
         instructions=(of["instructions"], totals["instructions"] / duration * SECOND),
-        response_ns=(of["response_ns"], by["response_ns"]["mean"]),
-        p95_ns=((of["percentiles_ns"] or [None] * 3)[1], by["response_ns"].get("p95")),
+        response_ns=(answered[0]["response_ns"], answered[1]["response_ns"]["mean"]),
+        p95_ns=(
+            (answered[0]["percentiles_ns"] or [None] * 3)[1],
+            answered[1]["response_ns"].get("p95"),
+        ),
         steady=(of["steady"], by["steady"]["is_steady"]),
         unknown=bool(of["balances"]),
         crowded=any(chip // spec["machine"]["chips_per_node"] in full for chip in one["home"]),
         chance=_chance(parts, kind),
         cause="how much it gets" if kind in _ALWAYS else _cause(of, totals),
     )
+
+
+def _loads(one: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a partition runs, each workload."""
+    return [one["workload"], *(load["workload"] for load in one.get("beside", ()))]
+
+
+def _for_the_same(
+    one: dict[str, Any], of: dict[str, Any], by: dict[str, Any], duration: int
+) -> float:
+    """Cores, of several workloads for as much of each one's transactions as came."""
+    cores = float(of["cores"])
+    pairs = zip(_loads(one), of.get("workloads", ()), by.get("workloads", ()), strict=False)
+    for work, solved, simulated in pairs:
+        if work["kind"] == "transactions" and solved["instructions"]:
+            came = simulated["totals"]["instructions"] / duration * SECOND
+            cores += solved["cores"] * (came / solved["instructions"] - 1.0)
+    return cores
+
+
+def _answered(
+    one: dict[str, Any], of: dict[str, Any], by: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Whose responses are compared: of several workloads the first that has arrivals."""
+    if "beside" in one:
+        for work, *both in zip(_loads(one), of["workloads"], by["workloads"], strict=True):
+            if work["kind"] in ("transactions", "users"):
+                return both[0], both[1]
+    return of, by
 
 
 _ALWAYS = ("loops", "warehouses")
@@ -234,24 +270,28 @@ def _scaled(data: Table, shares: list[float]) -> dict[str, Any]:
     """
     partitions: Any = data["partition"]
     for one in partitions:
-        work = one["workload"]
-        if "rate" in work:
-            work["rate"] = "0.001/s"
-        if work.get("count") == 0:
-            work["count"] = 1
+        loads = one["workload"] if isinstance(one["workload"], list) else [one["workload"]]
+        for work in loads:
+            if "rate" in work:
+                work["rate"] = "0.001/s"
+            if work.get("count") == 0:
+                work["count"] = 1
     spec: dict[str, Any] = json.loads(json.dumps(Scenario.from_toml(toml(data)).spec()))
     alone = json.loads(_engine.solve(json.dumps(spec)))["partitions"]
     for one, of, share in zip(spec["partitions"], alone, shares, strict=True):
-        if share:
-            _load(one, of["response_ns"], share)
+        loads = [work for work in _loads(one) if work["kind"] in ("transactions", "users")]
+        told = of.get("workloads", [of])
+        for work, alone in zip(_loads(one), told, strict=True):
+            if share and work["kind"] in ("transactions", "users"):
+                _load(one, work, alone["response_ns"], share / len(loads))
     return spec
 
 
-def _load(one: dict[str, Any], response_ns: float, share: float) -> None:
+def _load(one: dict[str, Any], work: dict[str, Any], response_ns: float, share: float) -> None:
     """Gives a partition as much to do as keeps this share of its processors busy, if a transaction
     that is alone takes so long.
     """
-    processors, work = one["processors"], one["workload"]
+    processors = one["processors"]
     wanted = share * _processors(one)
     if processors.get("capped"):
         wanted = min(wanted, 0.8 * processors["entitlement"])

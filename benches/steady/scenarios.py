@@ -147,6 +147,26 @@ def prsm(dice: random.Random) -> tuple[Table, list[float]]:
     return {"machine": {"model": model, "active_cores": cores}, "partition": partitions}, shares
 
 
+def several(dice: random.Random) -> tuple[Table, list[float]]:
+    """Partitions of a Power machine or of PR/SM, of which most have two or three workloads."""
+    kind = dice.choice(["shared", "dedicated", "weights"])
+    data, shares = prsm(dice) if kind == "weights" else powervm(dice, dedicated=kind == "dedicated")
+    partitions: Any = data["partition"]
+    for at, one in enumerate(partitions):
+        count = dice.choice([1, 2, 2, 3])
+        processors = one["processors"]
+        virtual = processors.get("virtual", processors.get("cores"))
+        if count == 1:
+            continue
+        loads = [workload(dice, virtual, one.get("smt", 1)) for _ in range(count)]
+        for work, _ in loads:
+            if work["kind"] in ("loops", "warehouses"):
+                work["count"] = dice.randint(1, max(1, virtual // 2))
+        one["workload"] = [{"name": f"w{n}", **work} for n, (work, _) in enumerate(loads)]
+        shares[at] = max(share for _, share in loads)
+    return data, shares
+
+
 def limited(dice: random.Random) -> tuple[Table, list[float]]:
     """The same within caps of partitions and of a group, and defined capacities."""
     data, shares = prsm(dice)
@@ -285,6 +305,7 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "powervm": powervm,
     "dedicated": lambda dice: powervm(dice, dedicated=True),
     "prsm": prsm,
+    "several": several,
     "limited": limited,
     "types": types,
     "zvm": zvm,

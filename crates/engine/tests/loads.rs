@@ -4,7 +4,7 @@
 mod common;
 
 use common::{
-    aix, assert_all, dedicated, loops, machine, missing_profile, partition, plain_profile,
+    aix, assert_all, capped, dedicated, loops, machine, missing_profile, partition, plain_profile,
     quiet_unix, run, shared, spec, transactions, Outcome, MS, SECOND,
 };
 use homenode_engine::sim::{check, columns, LoadSummary};
@@ -298,6 +298,26 @@ fn a_lock_for_which_one_sleeps_is_its_load_s_own() {
         "{}",
         rate(&beside, "free")
     );
+}
+
+/// A processor on which nobody takes the lock never comes to it, however long its holder is away.
+#[test]
+fn who_takes_no_lock_waits_for_none() {
+    let taking = Profile {
+        lock_share: 0.3,
+        lock_hold_instructions: 500.0,
+        ..plain_profile(1e5)
+    };
+    let loads = vec![
+        load("free", loops(4), plain_profile(1e5)),
+        load("taking", poisson(4_000.0), taking),
+    ];
+    let one = with(partition("a", capped(1.0, 4), Workload::Idle), loads);
+    let mut spec = spec(machine("core:4"), vec![one]);
+    spec.duration_ns = 2 * SECOND;
+    let outcome = run(&spec, 0);
+    assert_all(&spec, &outcome);
+    assert!(total(&outcome, "taking", "tx_done") > 100.0);
 }
 
 #[test]

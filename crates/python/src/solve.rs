@@ -14,7 +14,14 @@ use serde_json::{json, Value};
 pub fn solve(spec: &Spec) -> Result<String, SolveFault> {
     let solved = steady::solve(spec)?;
     let names = spec.partitions.iter().map(|one| one.name.as_str());
-    let partitions: Vec<Value> = names.zip(&solved.partitions).map(partition).collect();
+    let mut partitions: Vec<Value> = names.zip(&solved.partitions).map(partition).collect();
+    let told = spec.partitions.iter().zip(&solved.partitions);
+    for (value, (one, of)) in partitions.iter_mut().zip(told) {
+        if !of.workloads.is_empty() {
+            let names = (0..of.workloads.len()).map(|place| one.load(place).0);
+            value["workloads"] = names.zip(&of.workloads).map(partition).collect();
+        }
+    }
     Ok(json!({ "steps": solved.steps, "partitions": partitions }).to_string())
 }
 

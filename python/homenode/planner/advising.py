@@ -53,6 +53,8 @@ class Advising:
     """By branch, the problem itself first."""
     _least: float = 0.0
     """What another change must bring, of the goal's figure."""
+    refuted: tuple[Answer, ...] = ()
+    """Layouts that were chosen and break a rule all the same."""
 
     def __post_init__(self) -> None:
         self.branches = [Branch(self.problem, self.search), *self.variants]
@@ -91,6 +93,7 @@ class Advising:
             answers = self._simulated([now, *self._chosen(best)])
             if not self._learnt(answers[1:]):
                 break
+        self.refuted = tuple(one for one in answers[1:] if one.breaks)
         return self._told(answers[0], answers[1:])
 
     def _combine(self) -> None:
@@ -145,6 +148,14 @@ class Advising:
     def overloads(self) -> list[Overload]:
         """Partitions that cannot meet their demand in the layout as it is."""
         return overloads(self.problem, self.base)
+
+    def in_the_way(self, stuck: Sequence[Overload]) -> set[str]:
+        """What layouts break that give them room, where the search took it to be kept: some rule is
+        broken once such a layout is solved, or simulated, by itself.
+        """
+        rules = {one.rule for one in stuck}
+        named = ({name.split(": ")[0] for name in one.breaks} for one in self.refuted)
+        return set().union(*(broken for broken in named if not broken & rules))
 
     def is_mended(self, told: Advice) -> bool:
         """Whether they can in what is told, or whether that is not known yet."""

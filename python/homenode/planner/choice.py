@@ -47,7 +47,10 @@ def best_rows(search: Search, worth: float, count: int, first: Seen | None = Non
     each = EACH * worth * abs(now)
     found: dict[bytes, Rows] = {}
     for row in _of_each_count(seen, most):
-        trimmed = nearest_values(search, trim(search, row, each), each)
+        # What a value nearer to now leaves of a change may be nothing.
+        trimmed = trim(search, nearest_values(search, trim(search, row, each), each), each)
+        if float(search.look(trimmed[None, :])[0]) > most:
+            continue
         if trimmed.any() or not seen.kept[0] or first is not None:
             found[trimmed.tobytes()] = trimmed
     front = _front(search, [*found.values()], each)

@@ -104,7 +104,7 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
     if asked.seconds is not None:
         asked = replace(asked, seconds=max(0.0, asked.seconds - (time.monotonic() - began)))
     others = advised(rest, asked, runs, first.base)
-    forbids = sorted(broken - {one.rule for one in stuck})
+    forbids = sorted(broken - {one.rule for one in stuck} or first.in_the_way(stuck))
     return replace(
         others,
         told=f"{held_in_words(stuck, forbids)} {others.told}",

@@ -216,7 +216,7 @@ class _Asking:
         while (told := self.broken(high)) is None and high < most:
             low, high = high, min(2 * high, most)
         if told is None:
-            return most, "nothing does up to there"
+            return most, "nothing was in the way; more was not looked at"
         limit = told
         while high - low > (1 if whole else _EXACT * high):
             middle = (low + high) // 2 if whole else (low + high) / 2
@@ -239,7 +239,8 @@ class _Asking:
             return error.there or error.problem
         over = problem.broken(problem.space.now())[0]
         rules = zip(problem.rules, over, strict=True)
-        return next((str(rule) for rule, amount in rules if amount and _is_of_load(rule)), None)
+        broken = (rule for rule, amount in rules if amount and _is_of_load(rule))
+        return next((f"this would not hold: {rule}" for rule in broken), None)
 
     def _problem(self, scenario: Scenario) -> Problem:
         return problem_of(scenario, {}, wishes_of(self.scenario, **self.asked))

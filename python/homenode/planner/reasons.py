@@ -4,6 +4,7 @@ after, from the books of the runs that confirm it.
 
 from __future__ import annotations
 
+import re
 from math import fsum
 
 from homenode.errors import listed
@@ -42,6 +43,9 @@ _WORDED = {
 """Changes by their word."""
 
 
+_SEVERAL_OF_ONE = re.compile(r"\b1 ((?:virtual )?(?:processor|partition|core))s\b")
+
+
 def in_words(name: str, variable: Variable, after: object) -> str:
     """`lpar4 to book7`, `lpar1 with 12 virtual processors (30)`."""
     before = "" if variable.now is None else f" ({plain(variable.now)})"
@@ -52,7 +56,8 @@ def in_words(name: str, variable: Variable, after: object) -> str:
             return f"{name} {'with' if after else 'without'} folding"
     told = _WORDED.get(variable.word, "{name}: {word} {value}{before}")
     words = {"name": name, "word": variable.word, "kind": _kind(variable)}
-    return told.format(**words, value=plain(after), before=before)
+    text = told.format(**words, value=plain(after), before=before)
+    return _SEVERAL_OF_ONE.sub(r"1 \1", text)
 
 
 def _kind(variable: Variable) -> str:

@@ -285,7 +285,7 @@ def _of_place(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
     if told.changes is not None:
         most = told.changes
         yield Rule(
-            f"at most {most} changes",
+            f"at most {most} change{'s' if most > 1 else ''}",
             lambda s: np.maximum((s.rows > 0).sum(axis=1) - most, 0).astype(float),
             wishes.where("changes"),
             linear=("changes", most),

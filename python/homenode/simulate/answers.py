@@ -172,6 +172,8 @@ class PartitionSolved(TypedDict):
     lines: dict[str, float]
     """Lines in a second by source."""
     zvm: ZvmSolved | None
+    workloads: NotRequired[list[PartitionSolved]]
+    """Each of its workloads, where it has several."""
 
 
 class SolvedAnswer(TypedDict):

@@ -144,6 +144,11 @@ impl<S: System> World<S> {
             return;
         };
         let (_, outside) = self.lock_times(vp, core);
+        if outside.is_infinite() {
+            // None of its threads is of a workload that takes the lock.
+            self.at.vps[vp].reaches = Key::NONE;
+            return;
+        }
         let after = self.guests[partition].locks.exponential(outside) as u64;
         let key = self.ask_at(self.now + after, S::at_lock(vp));
         self.at.vps[vp].reaches = key;

@@ -52,6 +52,8 @@ pub struct SolvedPartition {
     pub waiting: f64,
     /// What z/VM tells of it, where it runs.
     pub zvm: Option<SolvedZvm>,
+    /// Of several workloads, what each comes to; none where there is one.
+    pub workloads: Vec<SolvedPartition>,
 }
 
 /// What z/VM tells of a partition, means over time.
@@ -85,7 +87,7 @@ pub struct Compared {
 
 /// Mean response of a transaction [ns].
 fn response_ns(doing: &Doing, form: &Form) -> Option<f64> {
-    if form.guests.is_some() {
+    if form.guests.is_some() || !form.workloads.is_empty() {
         return doing.response_ns;
     }
     let (load, demand) = (&doing.load, &form.demand);
@@ -97,7 +99,7 @@ impl Compared {
     pub(super) fn of(doing: &Doing, form: &Form) -> Self {
         Self {
             cores: doing.cores(),
-            throughput: doing.load.bursts_per_ns / form.demand.bursts * 1e9,
+            throughput: throughput(doing, form),
             response_ns: response_ns(doing, form).unwrap_or(f64::NAN),
             steady: !doing.load.overrun,
             busy_vps: doing.load.vps,
@@ -113,11 +115,21 @@ impl Compared {
     }
 }
 
-pub(super) fn answer(doing: &Doing, cp: &Cp, form: &Form) -> SolvedPartition {
+/// Transactions in a second.
+fn throughput(doing: &Doing, form: &Form) -> f64 {
+    if form.workloads.is_empty() {
+        doing.load.bursts_per_ns / form.demand.bursts * 1e9
+    } else {
+        doing.done_per_ns * 1e9
+    }
+}
+
+/// What a partition comes to; `all` do what is done.
+pub(super) fn answer(doing: &Doing, cp: &Cp, (form, all): (&Form, &[Doing])) -> SolvedPartition {
     let (load, demand) = (&doing.load, &form.demand);
     let mut answer = SolvedPartition {
         cores: doing.cores(),
-        throughput: load.bursts_per_ns / demand.bursts * 1e9,
+        throughput: throughput(doing, form),
         response_ns: response_ns(doing, form),
         percentiles_ns: Passage::of(load, demand)
             .map(|of| PERCENTILES.map(|share| of.percentile_ns(share))),
@@ -134,7 +146,16 @@ pub(super) fn answer(doing: &Doing, cp: &Cp, form: &Form) -> SolvedPartition {
         busy_threads: doing.beside,
         ..SolvedPartition::default()
     };
-    for site in &doing.sites {
+    for (workload, of) in form.each_workload() {
+        let own = self::answer(&all[workload], cp, (of, all));
+        answer.busy_threads += own.busy_threads;
+        answer.instructions += own.instructions;
+        answer.books.add_scaled(&own.books, 1.0);
+        answer.lines.add_scaled(&own.lines, 1.0);
+        answer.workloads.push(own);
+    }
+    let alone = form.workloads.is_empty();
+    for site in doing.sites.iter().filter(|_| alone) {
         for busy in 1..form.fixed.len() {
             let vps = site.share * doing.served * load.with[busy];
             if vps <= 0.0 {

@@ -121,3 +121,51 @@ fn arrivals_of(
         Workload::Loops { .. } | Workload::Barriers { .. } | Workload::Web { .. } => None,
     }
 }
+
+/// What several workloads ask for together, where each asks for this.
+pub(super) fn together(each: &[Demand]) -> Demand {
+    let (mut rate, mut count, mut threads) = (0.0, 0.0, 0.0);
+    for demand in each {
+        match demand.arrivals {
+            Arrivals::Open(of) => rate += of,
+            Arrivals::Closed(of, _) => count += of,
+            Arrivals::Always(of, _) => threads += of,
+            Arrivals::Never => {}
+        }
+    }
+    let arrivals = match (rate, count, threads) {
+        (0.0, 0.0, 0.0) => Arrivals::Never,
+        (0.0, 0.0, threads) => Arrivals::Always(threads, 1.0),
+        (rate, 0.0, 0.0) => Arrivals::Open(rate),
+        (_, count, threads) => Arrivals::Closed(count + threads, 0.0),
+    };
+    Demand {
+        arrivals,
+        bursts: 1.0,
+        wait_ns: 0.0,
+        scattered: false,
+        recorded: each.iter().any(|demand| demand.recorded),
+        ..each[0]
+    }
+}
+
+/// Share of the bursts whose thread has run before.
+pub(super) fn again(each: &[Demand]) -> f64 {
+    let (mut bursts, mut new) = (0.0, 0.0);
+    for demand in each {
+        if let Arrivals::Open(rate) = demand.arrivals {
+            bursts += rate;
+            new += rate / demand.bursts;
+        }
+    }
+    1.0 - new / f64::max(bursts, 1e-30)
+}
+
+/// Threads of several workloads that always have work.
+pub(super) fn staying(each: &[Demand]) -> f64 {
+    let stay = |demand: &Demand| match demand.arrivals {
+        Arrivals::Always(threads, duty) => threads * duty,
+        _ => 0.0,
+    };
+    each.iter().map(stay).sum()
+}

@@ -24,6 +24,9 @@ impl State {
         let idle = (vps - load.vps).max(0.0);
         let reload = if form.owns {
             0.0
+        } else if !form.workloads.is_empty() {
+            self.reload_each(at, form, idle / load.wakes_per_ns.max(1e-18));
+            0.0
         } else {
             let away_ns = idle / load.wakes_per_ns.max(1e-18);
             let mut sites = std::mem::take(&mut self.doing[at].sites);
@@ -97,7 +100,7 @@ impl State {
     }
 
     /// The same at one site, of one thread that executes so many instructions each time.
-    fn reload_at(
+    pub(super) fn reload_at(
         &self,
         (at, form): (usize, &Form),
         (sites, index): (&[Site], usize),
@@ -151,7 +154,12 @@ impl State {
 
     /// Chance that a virtual processor that comes back to a chip after so long finds its last core
     /// taken, and the share of others' partitions in what ran on the chip.
-    fn taken(&self, at: usize, (chip, form): (ChipId, &Form), away_ns: f64) -> (f64, f64) {
+    pub(super) fn taken(
+        &self,
+        at: usize,
+        (chip, form): (ChipId, &Form),
+        away_ns: f64,
+    ) -> (f64, f64) {
         let node = self.tree.node_of(chip);
         let is_home = |of: ChipId| form.homes.iter().any(|(home, _)| *home == of);
         // Of several home chips each keeps its core on whichever it found one.
@@ -219,7 +227,7 @@ impl State {
     /// as long as as many are there as then, it finds what it found then. The number of those who
     /// come and go, itself apart, forgets what it was as they leave; who always stays does not
     /// change it.
-    fn changed(&self, at: usize, form: &Form, between_ns: f64) -> f64 {
+    pub(super) fn changed(&self, at: usize, form: &Form, between_ns: f64) -> f64 {
         let (mut all, mut new) = (0.0, 0.0);
         for (home, share) in &form.homes {
             let own = offered(&self.doing[at], form, *share).one();

@@ -19,6 +19,14 @@ pub enum SolveFault {
     /// A hypervisor that only a simulation can tell.
     #[error("the scheduler of {0} is simulated only; `homenode run` does it")]
     Policy(String),
+    /// A form of a partition with another number of workloads.
+    #[error("layouts: a form with {got} workloads beside each other, where there are {want}")]
+    Workloads {
+        /// How many it has; none where there is one alone.
+        got: usize,
+        /// How many the partition has.
+        want: usize,
+    },
     /// A choice of forms that are not there.
     #[error("layouts: {got} forms are chosen for {want} partitions, or one that was never given")]
     Shape {

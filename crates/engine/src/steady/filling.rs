@@ -35,6 +35,8 @@ pub(super) struct Filled {
     stray: f64,
     /// Share of the bursts whose thread has run before.
     again: f64,
+    /// Threads beside the others that always have work: each came to a virtual processor first.
+    stay: f64,
 }
 
 /// The virtual processors while so many threads are busy.
@@ -119,6 +121,7 @@ impl Filled {
             returns: false,
             stray: 0.0,
             again: 0.0,
+            stay: 0.0,
         }
     }
 
@@ -130,6 +133,14 @@ impl Filled {
     /// With so many bursts of threads that have run before.
     pub fn with(self, again: f64) -> Self {
         Self { again, ..self }
+    }
+
+    /// With so many threads beside the others that always have work.
+    pub fn beside(self, stay: f64) -> Self {
+        Self {
+            stay: stay.min(f64::from(self.vps)),
+            ..self
+        }
     }
 
     /// With so many bursts beside others.
@@ -179,7 +190,8 @@ impl Filled {
     fn busy(self, threads: f64) -> (f64, f64) {
         let (vps, others) = (f64::from(self.vps), f64::from(self.vps * (self.smt - 1)));
         let least = (threads - vps).max(0.0);
-        let astray = (self.stray * threads).max(least).min(others);
+        let come = (threads - self.stay).max(0.0);
+        let astray = (self.stray * come).max(least).min(others);
         let most = 1.0 - 1e-9;
         (
             ((threads - astray) / vps).min(1.0),
@@ -209,8 +221,10 @@ impl Filled {
         if !self.returns || threads <= 0.0 {
             return 0.0;
         }
-        let per_other = threads / f64::from(self.vps * (self.smt - 1));
-        let first = ((1.0 - self.stray) * threads / f64::from(self.vps)).min(1.0);
+        let come = (threads - self.stay).max(0.0);
+        let per_other = come / f64::from(self.vps * (self.smt - 1));
+        let first = (threads - self.stray * come) / f64::from(self.vps);
+        let first = first.min(1.0);
         let comes = full * (1.0 - self.again + self.again * (1.0 - self.stray) * first);
         let comes = (comes - balanced).max(0.0);
         // stray (1 - again + again (1 - full) per_other stray) = comes

@@ -1,7 +1,7 @@
 //! A partition as the solver sees it, with all that no load changes.
 
 use super::core_types::CoreTypes;
-use super::demand::{Arrivals, Demand};
+use super::demand::{again, staying, together, Arrivals, Demand};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
 use super::threads::Threads;
@@ -64,6 +64,9 @@ pub(super) struct Form {
     pub threads: Threads,
     /// What runs under z/VM.
     pub guests: Option<Guests>,
+    /// Each of several workloads, as if alone, and the number under which the first is priced.
+    pub workloads: Vec<Self>,
+    pub first_workload: usize,
 }
 
 impl Form {
@@ -79,8 +82,11 @@ impl Form {
             return Err(unknown(what));
         }
         let guests = Guests::of(one)?;
+        let mut workloads = several(spec, tree, one)?;
+        let each: Vec<Demand> = workloads.iter().map(|form| form.demand).collect();
         let mut demand = match &guests {
             Some(guests) => guests.demand(),
+            None if !each.is_empty() => together(&each),
             None => Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?,
         };
         demand.scattered &= host.is_none();
@@ -88,15 +94,17 @@ impl Form {
         let owns = matches!(one.processors, Processors::Dedicated { .. });
         let reads = memory::place(machine, tree, one);
         let aix = matches!(one.guest, Guest::Aix(_));
-        let filled = Filled::of(one, machine.smt.parts, stays).with(match demand.arrivals {
-            Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
-            _ => 1.0,
-        });
+        let filled = Filled::of(one, machine.smt.parts, stays)
+            .with(again_of(demand, &each))
+            .beside(staying(&each));
         let in_turn = match &guests {
             Some(guests) => guests.open.into(),
             None => in_turn(demand.arrivals, filled),
         };
         let homes = homes(tree, one, in_turn);
+        for of in &mut workloads {
+            of.homes.clone_from(&homes);
+        }
         Ok(Self {
             demand,
             filled,
@@ -107,18 +115,12 @@ impl Form {
             core_type: CoreTypes::new(spec).of_partition(&one.processors),
             by_weight: machine.hypervisor.policy == Policy::Prsm && !owns,
             each: polarization(machine, one),
-            balances_per_ns: one
-                .guest
-                .unix()
-                .rebalance_ns
-                .map_or(0.0, |ns| 1.0 / ns as f64),
+            balances_per_ns: balances_per_ns(one),
             nodes: nodes(tree, &homes, &reads),
             even: is_even(tree, &homes, &reads),
             spread: Spread::new(tree, reads),
             working: Working::of(machine, &one.profile),
-            fixed: (0..=one.smt.max(tree.siblings as u8))
-                .map(|threads| Fixed::of(machine, one, threads.max(1)))
-                .collect(),
+            fixed: fixed(machine, tree, one),
             homes_by_node: by_node(tree, &homes),
             all_homes: self::homes(tree, one, one.processors.count().into()),
             homes,
@@ -133,9 +135,30 @@ impl Form {
             },
             threads: host.unwrap_or_default(),
             guests,
+            workloads,
+            first_workload: 0,
             partition: one.clone(),
         })
     }
+}
+
+/// Share of the bursts whose thread has run before, of one workload or of each of several.
+fn again_of(demand: Demand, each: &[Demand]) -> f64 {
+    match demand.arrivals {
+        _ if !each.is_empty() => again(each),
+        Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
+        _ => 1.0,
+    }
+}
+
+/// Each of several workloads of a partition, as if it were alone; none where there is one.
+fn several(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Vec<Form>, SolveFault> {
+    if one.beside.is_empty() {
+        return Ok(Vec::new());
+    }
+    (0..=one.beside.len())
+        .map(|place| Form::of(spec, tree, &one.with_load(place)))
+        .collect()
 }
 
 /// What of a partition only events tell.
@@ -144,8 +167,8 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
     if profile.lock_kind == LockKind::Sleeping && profile.lock_share > 0.0 {
         return Some("a lock for which threads sleep");
     }
-    if !one.beside.is_empty() {
-        return Some("several workloads");
+    if !one.beside.is_empty() && host.is_some() {
+        return Some("several workloads of a host's guest");
     }
     let processes = host.is_some_and(|host| host.kvm.is_none());
     (processes && matches!(one.workload, Workload::Pairs { .. }))
@@ -153,6 +176,11 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
 }
 
 impl Form {
+    /// Its workloads where it has several, by the number under which each is priced.
+    pub fn each_workload(&self) -> impl Iterator<Item = (usize, &Self)> + Clone {
+        (self.first_workload..).zip(&self.workloads)
+    }
+
     /// Share of its bursts whose thread has run before.
     pub fn again(&self) -> f64 {
         match self.partition.workload {
@@ -271,6 +299,18 @@ fn is_even(tree: &Topology, homes: &[(ChipId, f64)], reads: &Reads) -> bool {
     homes
         .iter()
         .all(|(chip, _)| (beside(*chip) - first).abs() < 1e-3)
+}
+
+/// What an instruction costs that no load changes, by busy threads of the core.
+fn fixed(machine: &Machine, tree: &Topology, one: &Partition) -> Vec<Fixed> {
+    (0..=one.smt.max(tree.siblings as u8))
+        .map(|threads| Fixed::of(machine, one, threads.max(1)))
+        .collect()
+}
+
+fn balances_per_ns(one: &Partition) -> f64 {
+    let every = one.guest.unix().rebalance_ns;
+    every.map_or(0.0, |ns| 1.0 / ns as f64)
 }
 
 /// What it says that it is entitled to; PR/SM works that out from the weights of all.

@@ -391,7 +391,7 @@ fn settle_sites(doing: &mut Doing, form: &Form, chips: &[(usize, f64)], part: f6
 }
 
 /// Each has its own classes, for the places of those before it change.
-fn part_twins(sites: &mut [Site]) {
+pub(super) fn part_twins(sites: &mut [Site]) {
     for index in 0..sites.len() {
         let (before, rest) = sites.split_at_mut(index);
         if let Some(twin) = rest[0].twin.take() {

@@ -15,6 +15,8 @@ pub(super) struct Scope {
     pub active: Vec<usize>,
     /// Others that run there, or have memory there, as they did.
     pub passive: Vec<usize>,
+    /// Numbers under which workloads of partitions that have several are priced.
+    pub workloads: Vec<usize>,
     /// What all others use of the shared cores.
     pub others: Used,
     /// Whether it is the whole machine.
@@ -36,10 +38,11 @@ pub(super) struct Used {
 
 impl Scope {
     /// The whole machine, of which each chip may be priced by itself.
-    pub fn whole(nodes: Span<NodeId>, partitions: usize, apart: bool) -> Self {
+    pub fn whole(nodes: Span<NodeId>, partitions: usize, priced: usize, apart: bool) -> Self {
         Self {
             nodes: nodes.into_iter().collect(),
             active: (0..partitions).collect(),
+            workloads: (partitions..priced).collect(),
             whole: true,
             apart,
             ..Self::default()
@@ -61,6 +64,11 @@ impl Scope {
             ..self.clone()
         };
         (0..types).map(of).collect()
+    }
+
+    /// All that is priced there.
+    pub fn priced(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.there().chain(self.workloads.iter().copied())
     }
 
     /// All that run there.

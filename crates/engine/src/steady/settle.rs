@@ -119,6 +119,9 @@ impl State {
     /// What an instruction costs on each chip, by busy threads; each chip counts by itself where
     /// they are priced `apart`.
     pub(super) fn price(&mut self, at: usize, form: &Form, apart: bool) {
+        if !form.workloads.is_empty() {
+            return self.price_each(at, form, apart);
+        }
         let mut sites = std::mem::take(&mut self.doing[at].sites);
         let usual = usual_threads(&self.doing[at], form);
         let main = sites.iter().map(|site| site.share).fold(0.0, f64::max);
@@ -177,6 +180,24 @@ impl State {
         if let Some(guests) = &form.guests {
             return self.queue_guests(at, form, guests);
         }
+        if form.workloads.is_empty() {
+            self.queue_one(at, form);
+        } else {
+            self.queue_each(at, form);
+        }
+        let filled = form.filled.strayed(self.doing[at].stray);
+        let doing = &mut self.doing[at];
+        if filled.returns {
+            let load = &doing.load;
+            let running: f64 = (1..THREADS).map(|busy| load.with[busy] * busy as f64).sum();
+            let balanced = form.balances_per_ns / load.bursts_per_ns.max(1e-18);
+            let stray = filled.astray(running, load.full, balanced);
+            doing.stray += 0.5 * (stray - doing.stray);
+        }
+    }
+
+    /// The same of a single workload.
+    fn queue_one(&mut self, at: usize, form: &Form) {
         let doing = &mut self.doing[at];
         let demand = &form.demand;
         let working = doing.served * (1.0 - doing.stalled);
@@ -187,13 +208,6 @@ impl State {
         }
         let filled = form.filled.strayed(doing.stray);
         doing.load = chain::load(demand.arrivals, &rates, filled, &form.known);
-        if filled.returns {
-            let load = &doing.load;
-            let running: f64 = (1..THREADS).map(|busy| load.with[busy] * busy as f64).sum();
-            let balanced = form.balances_per_ns / load.bursts_per_ns.max(1e-18);
-            let stray = filled.astray(running, load.full, balanced);
-            doing.stray += 0.5 * (stray - doing.stray);
-        }
     }
 
     /// What is done on each chip.
@@ -216,7 +230,7 @@ impl State {
 
     /// Loads of caches, links and memory follow.
     fn carry(&mut self, scope: &Scope, weight: f64) {
-        for at in scope.active.iter().copied() {
+        for at in scope.active.iter().chain(&scope.workloads).copied() {
             self.row.iter_mut().for_each(|cores| *cores = 0.0);
             let doing = &self.doing[at];
             for site in &doing.sites {
@@ -238,14 +252,18 @@ impl State {
         for _ in 0..AGE_STEPS {
             let on = (&self.tree, &scope.nodes[..]);
             let ages = &mut self.occupancy.ages;
-            ages.update_on(on, &self.spreads, &self.working, scope.there());
+            ages.update_on(on, &self.spreads, &self.working, scope.priced());
         }
     }
 
-    /// What a partition does on each chip, and what it asks of links and memory.
+    /// What a partition does on each chip.
     fn carry_one(&mut self, at: usize, form: &Form, apart: bool, weight: f64) {
+        if form.workloads.is_empty() {
+            self.spend(at, apart, weight);
+        } else {
+            self.carry_each(at, form, apart, weight);
+        }
         let doing = &self.doing[at];
-        let spread = &mut self.spreads[at];
         let wakes = doing.load.wakes_per_ns;
         let seats = in_use(doing, form);
         let there = Stay {
@@ -253,6 +271,20 @@ impl State {
             away_ns: (seats - doing.load.vps).max(0.0) / wakes.max(1e-18),
             ..Stay::default()
         };
+        for site in &doing.sites {
+            let chip = ChipId::new(site.chip);
+            let cores = site.share * doing.served * doing.load.vps;
+            self.used[chip] += cores;
+            if site.share > NOTHING && cores > 0.0 && !form.owns {
+                self.stays[chip].push(Stay { cores, ..there });
+            }
+        }
+    }
+
+    /// What it asks of caches, links and memory there.
+    pub(super) fn spend(&mut self, at: usize, apart: bool, weight: f64) {
+        let doing = &self.doing[at];
+        let spread = &mut self.spreads[at];
         for site in &doing.sites {
             let chip = ChipId::new(site.chip);
             let classes = classes(&doing.sites, site);
@@ -284,11 +316,6 @@ impl State {
             }
             let ns = if done > 0.0 { threads / done } else { 1.0 };
             spread.set_work(chip, threads, ns, weight);
-            let cores = site.share * doing.served * doing.load.vps;
-            self.used[chip] += cores;
-            if site.share > NOTHING && cores > 0.0 && !form.owns {
-                self.stays[chip].push(Stay { cores, ..there });
-            }
         }
     }
 }
@@ -303,7 +330,7 @@ fn follow(classes: &mut [Class], first: &[Class], usual: usize) {
     }
 }
 
-fn add_rates(rates: &mut [f64; THREADS], share: f64, classes: &[Class]) {
+pub(super) fn add_rates(rates: &mut [f64; THREADS], share: f64, classes: &[Class]) {
     for (rate, class) in rates.iter_mut().zip(classes).skip(1) {
         *rate += share / class.ns;
     }

@@ -48,11 +48,12 @@ impl Layouts {
         }
         let tree = Topology::new(&spec.machine);
         let form = |one: &Partition| Form::of(spec, &tree, one).map(|form| vec![form]);
-        let forms: Vec<Vec<Form>> = spec
+        let mut forms: Vec<Vec<Form>> = spec
             .partitions
             .iter()
             .map(form)
             .collect::<Result<_, SolveFault>>()?;
+        number_workloads(&mut forms);
         let first: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
         refuse_mixed_groups(&first)?;
         let mut own = State::new(spec, limits(spec), tree, &first);
@@ -84,7 +85,13 @@ impl Layouts {
             changes: Vec::new(),
             ..self.spec.clone()
         })?;
-        let made = Form::of(&self.spec, &self.own.tree, form)?;
+        let mut made = Form::of(&self.spec, &self.own.tree, form)?;
+        let first = &self.forms[partition][0];
+        let (got, want) = (made.workloads.len(), first.workloads.len());
+        if got != want {
+            return Err(SolveFault::Workloads { got, want });
+        }
+        made.first_workload = first.first_workload;
         self.forms[partition].push(made);
         Ok(self.forms[partition].len() - 1)
     }
@@ -110,7 +117,7 @@ impl Layouts {
                 .enumerate()
                 .map(|(at, ((doing, cp), form))| SolvedPartition {
                     balances: balances(doing.cores(), above.as_ref().map(|of| of[at])),
-                    ..answer(doing, cp, form)
+                    ..answer(doing, cp, (form, &state.doing))
                 })
                 .collect(),
             steps,
@@ -175,10 +182,11 @@ impl Layouts {
         // Several types of core are solved together.
         // On a host all share all processors.
         // Under z/VM how many cores are parked hangs on what the others use.
+        // Several workloads of a partition are priced apart from it.
         let mut all = self.forms.iter().flatten();
         let as_before = self.base.host.is_none()
             && self.base.types.count == 1
-            && all.all(|form| form.guests.is_none())
+            && all.all(|form| form.guests.is_none() && form.workloads.is_empty())
             && entitled.as_ref().is_none_or(|entitled| {
                 let pairs = entitled.iter().zip(&self.base.doing);
                 pairs
@@ -229,7 +237,8 @@ impl Layouts {
 
     /// The whole machine, of which each chip may be priced by itself.
     fn scope(&self, apart: bool) -> Scope {
-        Scope::whole(self.base.tree.nodes(), self.forms.len(), apart)
+        let priced = self.base.doing.len();
+        Scope::whole(self.base.tree.nodes(), self.forms.len(), priced, apart)
     }
 
     /// Solves a layout as a whole, from where another one is.
@@ -262,6 +271,15 @@ fn balances(cores: f64, above: Option<f64>) -> Option<[f64; 2]> {
     let above = above?;
     let apart = (above - cores).abs() > APART * cores.max(above) && above.max(cores) > LITTLE;
     apart.then(|| [cores.min(above), cores.max(above)])
+}
+
+/// Workloads of partitions that have several are numbered after the partitions.
+fn number_workloads(forms: &mut [Vec<Form>]) {
+    let mut next = forms.len();
+    for form in forms.iter_mut().flatten() {
+        form.first_workload = next;
+        next += form.workloads.len();
+    }
 }
 
 /// Where a layout is solved from.

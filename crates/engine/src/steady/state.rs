@@ -93,8 +93,10 @@ pub(super) struct Doing {
     /// Instructions of a burst, those of z/VM's own for it included, and what comes on top.
     pub burst: f64,
     pub extra: Beside,
-    /// Mean response where z/VM's machines tell it [ns].
+    /// Mean response where z/VM's machines, or several workloads, tell it [ns].
     pub response_ns: Option<f64>,
+    /// Transactions of several workloads in a nanosecond.
+    pub done_per_ns: f64,
     /// Share of the bursts beside others, see [`Filled`](super::filling::Filled).
     pub stray: f64,
     /// Dispatches in a nanosecond, those of daemons included.
@@ -256,6 +258,8 @@ impl State {
     /// With the first form of each partition.
     pub fn new(spec: &Spec, limits: Vec<f64>, tree: Topology, forms: &[&Form]) -> Self {
         let (machine, types) = (&spec.machine, CoreTypes::new(spec));
+        let of_several = || forms.iter().flat_map(|form| &form.workloads);
+        let priced = || forms.iter().copied().chain(of_several());
         let mut active = ById::of(0.0, tree.chips().len());
         for core in tree
             .cores()
@@ -267,9 +271,9 @@ impl State {
         Self {
             contention: Contention::new(machine),
             occupancy: Occupancy::new(machine, &tree),
-            spreads: forms.iter().map(|form| form.spread.clone()).collect(),
-            working: forms.iter().map(|form| form.working).collect(),
-            doing: forms.iter().map(|form| Doing::new(form)).collect(),
+            spreads: priced().map(|form| form.spread.clone()).collect(),
+            working: priced().map(|form| form.working).collect(),
+            doing: priced().map(Doing::new).collect(),
             free: active.clone(),
             idle: active.clone(),
             used: ById::of(0.0, active.len()),
@@ -303,15 +307,19 @@ impl State {
         self.doing[partition].begin(form);
         self.spreads[partition].follow(&form.spread);
         self.working[partition] = form.working;
+        for (workload, of) in form.each_workload() {
+            self.take(workload, of);
+        }
     }
 
     /// Part of the machine, and who runs there, become as they are in another state of it.
     pub fn follow(&mut self, other: &Self, scope: &Scope, forms: &[&Form]) {
         self.occupancy.follow(&other.occupancy);
         for at in scope.active.iter().copied() {
-            self.doing[at].follow(&other.doing[at]);
-            self.spreads[at].follow(&other.spreads[at]);
-            self.working[at] = forms[at].working;
+            self.follow_one(at, other, forms[at]);
+            for (workload, of) in forms[at].each_workload() {
+                self.follow_one(workload, other, of);
+            }
         }
         self.cps.clone_from(&other.cps);
         self.aside.clone_from(&other.aside);
@@ -331,6 +339,12 @@ impl State {
         }
         self.waits = self.occupancy.waits_on(&scope.ports);
         self.spills = false;
+    }
+
+    fn follow_one(&mut self, at: usize, other: &Self, form: &Form) {
+        self.doing[at].follow(&other.doing[at]);
+        self.spreads[at].follow(&other.spreads[at]);
+        self.working[at] = form.working;
     }
 
     /// Where threads of a partition run, so many on each core.

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import cast
 
-from homenode.model.spec import PartitionSpec, SharedSpec, Spec, cores_of, shared_of, zvm_of
+from homenode.model.spec import (
+    PartitionSpec,
+    SharedSpec,
+    Spec,
+    WorkloadSpec,
+    cores_of,
+    shared_of,
+    zvm_of,
+)
 from homenode.simulate.answers import Answer, PartitionAnswer, PartitionSolved, SolvedAnswer
 from homenode.simulate.kept.totals import NS_PER_S, UnknownCounterError
 
@@ -49,7 +57,8 @@ def is_recorded(partition: PartitionSpec) -> bool:
     """Whether its demand was recorded, or told by the cores it takes: only its mean is solved."""
     zvm = zvm_of(partition)
     if zvm is None:
-        return partition["workload"]["kind"] == "trace"
+        loads = [partition["workload"], *(one["workload"] for one in partition.get("beside", ()))]
+        return any(one["kind"] == "trace" for one in loads)
     works = [work for of in zvm["machines"] if (work := of.get("work"))]
     return any(work.get("played") is not None for work in works)
 
@@ -88,7 +97,7 @@ def _has_quota(spec: Spec, shared: SharedSpec) -> bool:
 
 
 def _partition(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> PartitionAnswer:
-    found = {
+    found: dict[str, object] = {
         "name": of["name"],
         "totals": _counters(spec, one, of),
         "response_ns": _response(spec, one, of),
@@ -101,12 +110,44 @@ def _partition(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Partition
             "vp_busy_share": 1.0 if not of["steady"] else 0.0,
         },
     }
+    if "workloads" in of:
+        works = [one["workload"], *(load["workload"] for load in one["beside"])]
+        found["workloads"] = [
+            _load(spec, one, work, own) for work, own in zip(works, of["workloads"], strict=True)
+        ]
     return cast("PartitionAnswer", found)
+
+
+def _load(
+    spec: Spec, one: PartitionSpec, work: WorkloadSpec, of: PartitionSolved
+) -> dict[str, object]:
+    """One of several workloads of a partition."""
+    ns = float(spec["duration_ns"])
+    seconds = ns / NS_PER_S
+    has_any = work["kind"] not in _WITHOUT_TRANSACTIONS
+    done = _rate(of) * seconds if has_any else 0.0
+    totals = Known(
+        busy_ns=of["cores"] * ns,
+        instructions=of["instructions"] * seconds,
+        spin_instructions=0.0,
+        cycles=of["busy_threads"] * seconds * spec["machine"]["clock_hz"],
+        tx_arrived=done,
+        tx_done=done,
+    )
+    return {
+        "name": of["name"],
+        "totals": totals,
+        "response_ns": _told(spec, one, of) if has_any else {},
+    }
 
 
 def _response(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known | dict[str, float]:
     if not _transactions(one, of):
         return {}
+    return _told(spec, one, of)
+
+
+def _told(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known:
     mean, percentiles = of["response_ns"], of["percentiles_ns"]
     if mean is None or is_limited(spec, one):
         return Known()
@@ -116,8 +157,13 @@ def _response(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known | di
 
 def _transactions(one: PartitionSpec, of: PartitionSolved) -> float:
     """Of a second, in the digits to which the solver settles; loops have none."""
-    if of["zvm"] is None and one["workload"]["kind"] in _WITHOUT_TRANSACTIONS:
+    alone = of["zvm"] is None and "workloads" not in of
+    if alone and one["workload"]["kind"] in _WITHOUT_TRANSACTIONS:
         return 0.0
+    return _rate(of)
+
+
+def _rate(of: PartitionSolved) -> float:
     return float(f"{of['throughput']:.{_DIGITS}g}")
 
 

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import cast
 
-from homenode.model.estimate import Estimate
+from homenode.model.estimate import Estimate, Told
 from homenode.model.numbers import significant
 from homenode.model.spec import Spec, capacity_of, cores_of, shared_of
 from homenode.simulate.answers import (
@@ -19,11 +19,12 @@ from homenode.simulate.answers import (
     Steadiness,
 )
 from homenode.simulate.kept.figures import CHIEF, Figures
+from homenode.simulate.kept.loads import LOAD_METRICS
 from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.nest_metrics import categories
 from homenode.simulate.kept.summarize import metric_of, steadiness
-from homenode.simulate.kept.totals import Totals, UnknownCounterError
+from homenode.simulate.kept.totals import NS_PER_S, Totals, UnknownCounterError
 from homenode.simulate.runner.job import Job
 from homenode.simulate.solved.counters import as_answer, is_limited, is_recorded
 
@@ -77,9 +78,30 @@ class Solved(Figures):
             "machine": _machine(self.spec, self.raw[0]),
             "steady": self.steady,
         }
+        if workloads := self._workloads():
+            summary["workloads"] = workloads
         if found := categories(partitions):
             summary["workload_category"] = found
         return summary
+
+    def _workloads(self) -> dict[str, dict[str, dict[str, Told]]]:
+        """Metrics of each of several workloads by partition."""
+        found: dict[str, dict[str, dict[str, Told]]] = {}
+        seconds = self.spec["duration_ns"] / NS_PER_S
+        for name, of in zip(self.partitions, self.raw[0]["partitions"], strict=True):
+            unsteady, shape = self.steady[name]["reason"], self.totals(name)[0].shape
+            for one in of.get("workloads", ()):
+                totals = Totals(
+                    shape=shape,
+                    seconds=seconds,
+                    counters=one["totals"],
+                    response_ns=one["response_ns"],
+                )
+                found.setdefault(name, {})[one["name"]] = {
+                    metric.name: _figure(metric, totals, unsteady).as_json()
+                    for metric in LOAD_METRICS
+                }
+        return found
 
     @functools.cached_property
     def steady(self) -> dict[str, Steadiness]:
@@ -99,14 +121,8 @@ class Solved(Figures):
         if between := self.balances.get(partition):
             low, high = map(significant, between)
             return Estimate(None, None, f"two balances, of {low} and {high} cores: {HISTORY}")
-        unsteady = self.steady[partition]["reason"]
         (totals,) = self.totals(partition)
-        if metric.needs_steady and unsteady is not None:
-            return metric_of(metric, [metric.of(totals)], (), unsteady)
-        try:
-            return Estimate(metric.formula(totals))
-        except UnknownCounterError:
-            return Estimate(None, None, SIMULATED_ONLY)
+        return _figure(metric, totals, self.steady[partition]["reason"])
 
     @functools.cached_property
     def _totals(self) -> dict[str, list[Totals]]:
@@ -173,6 +189,15 @@ class Solved(Figures):
     def _repr_html_(self) -> str:
         """What a notebook shows: its chief figures."""
         return self.metrics.grid(CHIEF, f"{self.name}, solved").html()
+
+
+def _figure(metric: Metric, totals: Totals, unsteady: str | None) -> Estimate:
+    if metric.needs_steady and unsteady is not None:
+        return metric_of(metric, [metric.of(totals)], (), unsteady)
+    try:
+        return Estimate(metric.formula(totals))
+    except UnknownCounterError:
+        return Estimate(None, None, SIMULATED_ONLY)
 
 
 def _machine(spec: Spec, raw: Answer) -> MachineFigures:

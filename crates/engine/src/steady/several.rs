@@ -1,0 +1,165 @@
+//! Several workloads of a partition: each is priced by itself and has a part in the partition's
+//! virtual processors, which are queued for, shared out and placed as those of one.
+//!
+//! A thread takes what an instruction of its own workload takes beside as many others, and core
+//! time is parted evenly among the threads of a core: so a workload has the part of a virtual
+//! processor that it has of its threads.
+
+use super::chain::Load;
+use super::filling::THREADS;
+use super::form::Form;
+use super::homes::part_twins;
+use super::mixture::{self, Stream};
+use super::settle::add_rates;
+use super::state::{classes, in_use, Site, State, NOTHING};
+use crate::cost::Class;
+use crate::ids::ChipId;
+use crate::spec::Workload;
+
+/// Whether its work counts as transactions.
+fn has_transactions(form: &Form) -> bool {
+    !matches!(
+        form.partition.workload,
+        Workload::Loops { .. } | Workload::Idle
+    )
+}
+
+impl State {
+    /// What an instruction of each costs, and the mean of them.
+    pub(super) fn price_each(&mut self, at: usize, form: &Form, apart: bool) {
+        let mut sites = std::mem::take(&mut self.doing[at].sites);
+        for (workload, of) in form.each_workload() {
+            go_along(&mut self.doing[workload].sites, &sites, of);
+            self.price(workload, of, apart);
+        }
+        let mut rates = [0.0; THREADS];
+        for (index, site) in sites.iter_mut().enumerate() {
+            site.twin = None;
+            for threads in 1..form.fixed.len() {
+                let parts = form.each_workload().map(|(workload, _)| {
+                    let doing = &self.doing[workload];
+                    let class = &classes(&doing.sites, &doing.sites[index])[threads];
+                    (doing.load.vps.max(1e-9), class)
+                });
+                site.classes[threads] = Class::mean(parts);
+            }
+            add_rates(&mut rates, site.share, &site.classes);
+        }
+        let doing = &mut self.doing[at];
+        doing.sites = sites;
+        for (ns, rate) in doing.ns.iter_mut().zip(rates).skip(1) {
+            *ns = 1.0 / rate;
+        }
+    }
+
+    /// How many threads of each are runnable.
+    pub(super) fn queue_each(&mut self, at: usize, form: &Form) {
+        let whole = &self.doing[at];
+        let working = whole.served * (1.0 - whole.stalled);
+        let filled = form.filled.strayed(whole.stray);
+        let stream = |(workload, of): (usize, &Form)| {
+            let doing = &self.doing[workload];
+            let mut ns = [0.0; THREADS];
+            for (ns, each) in ns.iter_mut().zip(doing.ns).take(form.fixed.len()).skip(1) {
+                *ns = (of.demand.burst * each + doing.reload_ns) / working;
+            }
+            Stream {
+                arrivals: of.demand.arrivals,
+                ns,
+                before: doing.load,
+            }
+        };
+        let streams: Vec<Stream> = form.each_workload().map(stream).collect();
+        let (all, each) = mixture::loads(&streams, filled, &form.known);
+        for ((workload, _), load) in form.each_workload().zip(each) {
+            self.doing[workload].load = load;
+        }
+        self.doing[at].load = all;
+        self.tell_transactions(at, form);
+    }
+
+    /// Transactions of all, and how long one takes on average.
+    fn tell_transactions(&mut self, at: usize, form: &Form) {
+        let (mut done, mut taken, mut known) = (0.0, 0.0, true);
+        for (workload, of) in form.each_workload().filter(|(_, of)| has_transactions(of)) {
+            let (load, demand) = (&self.doing[workload].load, &of.demand);
+            let each = load.bursts_per_ns / demand.bursts;
+            known &= !demand.recorded && !load.overrun;
+            done += each;
+            taken += load.runnable + each * demand.wait_ns;
+        }
+        let doing = &mut self.doing[at];
+        doing.done_per_ns = done;
+        doing.response_ns = (known && done > 0.0).then(|| taken / done);
+    }
+
+    /// What each does on each chip.
+    pub(super) fn carry_each(&mut self, at: usize, form: &Form, apart: bool, weight: f64) {
+        let whole = &mut self.doing[at];
+        let (served, stalled, out, away) = (whole.served, whole.stalled, whole.out, whole.away);
+        let sites = std::mem::take(&mut whole.sites);
+        for (workload, of) in form.each_workload() {
+            let doing = &mut self.doing[workload];
+            (doing.served, doing.stalled) = (served, stalled);
+            (doing.out, doing.away) = (out, away);
+            go_along(&mut doing.sites, &sites, of);
+            self.spend(workload, apart, weight);
+        }
+        self.doing[at].sites = sites;
+    }
+
+    /// What each loses to cold caches: its first threads that come to a core after a dispatch
+    /// refill what it has lost there.
+    pub(super) fn reload_each(&mut self, at: usize, form: &Form, away_ns: f64) {
+        let whole = self.doing[at].load;
+        let wakes = whole.wakes_per_ns.max(1e-18);
+        let in_a_stay = (whole.bursts_per_ns / wakes).max(1.0);
+        let between_ns = in_use(&self.doing[at], form) / wakes;
+        let changed = self.changed(at, form, between_ns);
+        for (workload, of) in form.each_workload() {
+            let load: Load = self.doing[workload].load;
+            let bursts = load.bursts_per_ns.max(1e-18);
+            let part = (bursts / whole.bursts_per_ns.max(1e-18)).min(1.0);
+            let comes = wakes * (1.0 - (1.0 - part).powf(in_a_stay));
+            let each = (bursts / comes.max(1e-18)).max(1.0);
+            let threads = f64::from(of.partition.smt).min(each);
+            let mut sites = std::mem::take(&mut self.doing[workload].sites);
+            let mut all = 0.0;
+            for index in 0..sites.len() {
+                if sites[index].share <= NOTHING {
+                    continue;
+                }
+                sites[index].reload_ns = match sites[index].twin {
+                    Some(twin) => sites[twin].reload_ns,
+                    None => {
+                        let chip = ChipId::new(sites[index].chip);
+                        let found = (changed, self.taken(at, (chip, form), away_ns));
+                        let executes = of.demand.burst * each / threads;
+                        self.reload_at((workload, of), (&sites, index), away_ns, found, executes)
+                    }
+                };
+                all += sites[index].share * threads * sites[index].reload_ns;
+            }
+            let pace = self.pace;
+            let doing = &mut self.doing[workload];
+            doing.sites = sites;
+            let refilled = all * (comes / bursts).min(1.0);
+            doing.reload_ns += 0.5 * pace * (refilled - doing.reload_ns);
+        }
+    }
+}
+
+/// A workload runs where its partition does.
+fn go_along(own: &mut Vec<Site>, sites: &[Site], form: &Form) {
+    part_twins(own);
+    let mut before = std::mem::take(own);
+    for site in sites {
+        let there = before.iter().position(|of| of.chip == site.chip);
+        let mut new = match there {
+            Some(at) => before.swap_remove(at),
+            None => Site::new(site.chip, site.share, form),
+        };
+        new.share = site.share;
+        own.push(new);
+    }
+}

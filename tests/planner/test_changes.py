@@ -1,0 +1,99 @@
+"""Of random layouts: what is advised is better than nothing, and so is each of its changes."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import layouts
+import numpy as np
+import pytest
+
+from homenode.planner import advise
+from homenode.planner.choice import EACH, best_rows
+from homenode.planner.search import Search
+from homenode.simulate.scenario import Scenario
+
+WORDS = (
+    ["home"], ["virtual", "smt"], ["home", "virtual"], ["home", "entitlement"],
+    ["throughput", "home"], ["home", "virtual", "entitlement", "smt"],
+)  # fmt: skip
+WORTH = 0.01
+
+
+def some(dice: random.Random) -> Scenario:
+    """Two to four partitions anywhere on three drawers, crowded or not."""
+    return layouts.scenario(
+        *(
+            layouts.partition(
+                f"p{n}",
+                f"drawer{dice.randrange(3)}",
+                rate=dice.choice([100, 200, 400, 600, 800]),
+                entitlement=dice.choice([1.0, 2.0, 3.0]),
+                virtual=dice.choice([4, 6, 8, 10]),
+            )
+            for n in range(dice.randint(2, 4))
+        )
+    )
+
+
+def rows_of(told: Scenario, words: list[str], goal: str) -> tuple[Search, list[np.ndarray]]:
+    problem = layouts.problem(told, free=words, goal=goal)
+    search = Search(problem.space, problem.cost, problem.rules, problem.goal, rounds=2)
+    search.run()
+    return search, best_rows(search, WORTH, 3)
+
+
+@pytest.mark.parametrize("goal", ["cores", "headroom", "response"])
+@pytest.mark.parametrize("seed", range(8))
+def test_no_change_brings_nothing(seed: int, goal: str) -> None:
+    """Without any one of them it costs more than a part of what is worth a change, or a rule is
+    broken.
+    """
+    dice = random.Random(f"{goal} {seed}")
+    search, rows = rows_of(some(dice), dice.choice(WORDS), goal)
+    now = float(search.seen.goal[0])
+    for row in rows:
+        cost = float(search.look(row[None, :])[0])
+        assert cost <= now - WORTH * abs(now)
+        for at in np.flatnonzero(row):
+            without = row.copy()
+            without[at] = 0
+            lost = float(search.look(without[None, :])[0]) - cost
+            assert lost > EACH * WORTH * abs(now), search.space.variables[at].path
+
+
+def test_what_comes_nearer_to_now_still_brings_something() -> None:
+    """A number is taken as near to what it is as costs next to nothing; what is left of the change
+    then must be worth it too.
+    """
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    told = Scenario.load(examples / "prsm-three-partitions.toml")
+    search, rows = rows_of(told, ["virtual"], "cores")
+    each = EACH * WORTH * float(search.seen.goal[0])
+    assert rows
+    for row in rows:
+        cost = float(search.look(row[None, :])[0])
+        for at in np.flatnonzero(row):
+            without = row.copy()
+            without[at] = 0
+            assert float(search.look(without[None, :])[0]) - cost > each
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_simulation_never_finds_it_worse_than_doing_nothing(seed: int, tmp_path: Path) -> None:
+    """What is told is sure to save: its own interval does not reach nothing."""
+    dice = random.Random(seed)
+    told, words = some(dice), dice.choice(WORDS)
+    found = advise(told, free=words, out=tmp_path, rounds=1)
+    now = found.do_nothing.cores.mean
+    for one in found.best:
+        assert one.run is not None
+        mean, ci95 = one.saving_cores.mean, one.saving_cores.ci95
+        assert now is not None
+        assert mean is not None
+        assert ci95 is not None
+        assert mean - ci95 > 0
+        assert one.cores.mean is not None
+        assert one.cores.mean < now
+        assert not one.breaks
