@@ -52,7 +52,8 @@ pub(crate) fn seconds(text: &str) -> Option<f64> {
     Some(stamp.day? as f64 * DAY + stamp.time?)
 }
 
-/// How far a time such as `2020-11-10T12:00:00+0100` is ahead of UTC [s]; none where it does not say.
+/// How far a time such as `2020-11-10T12:00:00+0100` is ahead of UTC [s]; none where it does not
+/// say.
 pub(crate) fn ahead(text: &str) -> Option<f64> {
     let (_, time) = text.trim().split_once('T')?;
     let place = time.find(['Z', '+', '-'])?;
