@@ -42,7 +42,7 @@ def test_the_answer_in_words(capsys: pytest.CaptureFixture[str]) -> None:
         "4 partitions: they fit: ",
         "cores to license: ",
         "fewest machines: 1 of these 2 would do",
-        "days left: not told, 3 days were recorded; growth is told from 14 on",
+        "days left: not told, 3 days count; growth is told from 14 days on",
         "more that fit: ",
         "a machine lost: they fit still",
         "a node lost: they fit still",
@@ -68,6 +68,13 @@ def test_the_answer_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(lost["moves"]) == set(
         next(one["partitions"] for one in told["machines"] if one["name"] == lost["lost"])
     )
+
+
+def test_what_ratings_compare_does_no_work(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = homenode(capsys, f"made --onto {TARGET}")
+    assert "in those of the machine, doing oltp\n" in out
+    _, out, _ = homenode(capsys, f"made --onto {TARGET} --rating *=9 --rating {TARGET}=26")
+    assert "factor: what a core of rating 9 of 26 is in those of the machine\n" in out
 
 
 def test_the_same_twice_and_whatever_the_processors(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,7 +109,7 @@ def test_one_sample_and_no_use_at_all_are_answered(capsys: pytest.CaptureFixture
     code, out, _ = homenode(capsys, f"one --onto {TARGET}x3")
     assert code == 0
     assert "1 partition: they fit" in out
-    assert "1 day was recorded" in out
+    assert "1 day counts" in out
     Path("one/a.nmon").write_text(nmon("a", [0.0] * 96))
     told = answer(capsys, f"one --onto {TARGET}")
     assert (told["peak_of_sums"], told["cores_licensed"]) == (0, 0)
@@ -116,7 +123,7 @@ def test_recordings_of_other_years_tell_no_growth_of_the_time_between(
         begin = BEGIN - dt.timedelta(days=700 * number)
         Path(f"years/{name}.nmon").write_text(nmon(name, day_and_night(1), begin=begin))
     told = answer(capsys, f"years --onto {TARGET}")
-    assert told["growth"]["why"].startswith("6 days were recorded")
+    assert told["growth"]["why"].startswith("6 days count; growth")
     assert any("not recorded all the time: a 99.6%" in one["text"] for one in told["notes"])
     code, out, err = homenode(capsys, f"years --onto {TARGET} --gaps leave-out")
     assert (code, out) == (2, "")

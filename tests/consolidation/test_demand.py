@@ -106,12 +106,12 @@ def test_what_is_no_use_is_left_out() -> None:
 def test_zones_move_what_they_mean() -> None:
     facts = machines(1, 2)
     plain = {one.name: one for one in demands(facts, {}, [])}
-    notices: list[Notice] = []
-    moved = {one.name: one for one in demands(facts, {"vm0": "America/New_York"}, notices)}
+    zones = {"vm0": "America/New_York", "vm1": "UTC"}
+    moved = {one.name: one for one in demands(facts, zones, [], "Europe/Rome")}
     assert (moved["vm0"].ends - plain["vm0"].ends == 5 * 3600).all()
     assert (moved["vm1"].ends == plain["vm1"].ends).all()
-    assert "vm1: no time zone is said" in notices[0].text
     for zones, kind, text in (
+        ({"vm0": "America/New_York"}, ListingError, "time zone of vm1, that of vm0 is known"),
         ({"vm9": "UTC"}, NotFoundError, "no partition or file is vm9"),
         ({"vm0": "Mars/Olympus"}, InputError, "no time zone Mars/Olympus"),
         ({"vm0": "../UTC"}, InputError, "no time zone"),
@@ -135,12 +135,19 @@ def test_zones_that_recordings_tell_are_used_and_not_mixed_with_unknown_ones() -
     assert "vm0: its recordings tell their time zone" in notices[0].text
     facts.series[1] = second
     with pytest.raises(
-        ListingError, match="vm1 do not tell their time zone, those of vm0 do"
+        ListingError, match="nothing tells the time zone of vm1, that of vm0 is known"
     ) as it:
         demands(facts, {}, [])
     assert "--zone 'vm1=" in str(it.value)
     moved = {one.name: one for one in demands(facts, {"vm1": "UTC"}, [])}
     assert (moved["vm1"].ends == plain["vm1"].ends).all()
+
+
+def test_hours_are_not_told_in_a_zone_where_that_of_the_recordings_is_unknown() -> None:
+    facts = machines(1, 2)
+    with pytest.raises(ListingError, match="time zone that vm0, vm1 were recorded in") as it:
+        demands(facts, {}, [], "Europe/Rome")
+    assert "--zone '*=Europe/Rome' if they were recorded there" in str(it.value)
 
 
 def test_recordings_of_one_partition_with_a_zone_and_without_are_refused() -> None:

@@ -63,7 +63,7 @@ def test_the_band_holds_the_truth_in_95_of_100_draws(alike: float) -> None:
 def test_fewer_than_two_weeks_tell_nothing(days: int, told: bool) -> None:
     growth = found_in(np.linspace(1, 2, days))
     assert bool(growth.trends) == told
-    assert ("growth is told from 14 on (--growth says one)" in growth.why) == (not told)
+    assert ("growth is told from 14 days on (--growth says one)" in growth.why) == (not told)
 
 
 def test_days_that_are_not_whole_do_not_count() -> None:

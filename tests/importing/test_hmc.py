@@ -134,6 +134,7 @@ def test_processed_metrics_become_cores(tmp_path: Path) -> None:
     assert series.quantity == "physc"
     assert series.table["cores"].to_list() == [0.25, 0.5]
     assert series.table["seconds"].to_list() == [30.0, 30.0]
+    assert (f"{series.table['time'][0]:%H:%M}", series.ahead_s) == ("09:00", 3600.0)
     ((key, partition),) = facts.partitions.items()
     assert key == ("78A1B2C", "web7")
     assert partition.entitlement is not None

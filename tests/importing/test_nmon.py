@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from pathlib import Path
 
 import polars as pl
@@ -245,6 +246,40 @@ def test_njmon_says_the_same(tmp_path: Path) -> None:
     assert series.table["seconds"].to_list() == [60.0] * 4
     (took,) = facts.took
     assert (took.format, took.what) == ("njmon", "4 samples of 60 s of partition web1")
+
+
+def stamped(*stamps: tuple[str, str | None]) -> str:
+    """njmon's samples at these times of the recorder and of UTC."""
+    util = {"physical_consumed": 0.5, "physical_busy": 0.5}
+    samples = [
+        {
+            "timestamp": {"datetime": here, **({"UTC": utc} if utc else {}), "snapshot_loop": 0},
+            "config": {"partitionname": "web1"}, "cpu_util": util,
+        }
+        for here, utc in stamps
+    ]  # fmt: skip
+    return "\n".join(json.dumps(one) for one in samples)
+
+
+@pytest.mark.parametrize(
+    ("stamps", "ahead_s", "first"),
+    [
+        ([("T03:00:00", "T01:00:00"), ("T03:01:00", "T01:01:00")], 7200.0, "03:00:00"),
+        ([("T02:59:30", "T00:59:30"), ("T02:00:30", "T01:00:30")], 0.0, "00:59:30"),
+        ([("T03:00:00", "T01:00:00"), ("T03:01:00", None)], None, "03:00:00"),
+        ([("T03:00:00", "T01:07:00"), ("T03:01:00", "T01:08:00")], None, "03:00:00"),
+    ],
+)
+def test_njmon_tells_its_time_zone(
+    tmp_path: Path, stamps: list[tuple[str, str | None]], ahead_s: float | None, first: str
+) -> None:
+    path = tmp_path / "web1.json"
+    days = [(f"2026-10-25{here}", utc and f"2026-10-25{utc}") for here, utc in stamps]
+    path.write_text(stamped(*days))
+    (series,) = read(path).series
+    assert series.ahead_s == ahead_s
+    assert f"{series.table['time'][0]:%H:%M:%S}" == first
+    assert (series.table["time"][1] - series.table["time"][0]).total_seconds() == 60
 
 
 def tables(path: Path, folder: Path) -> dict[str, pl.DataFrame]:

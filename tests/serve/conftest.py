@@ -16,6 +16,7 @@ import pytest
 import uvicorn
 
 from homenode.serve.app import application
+from homenode.serve.patience import Patience
 from homenode.serve.workspace import Workspace
 
 PATIENCE_S = 60
@@ -84,7 +85,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def listening(out: Path, **more: Any) -> Iterator[httpx.Client]:
     """A server of this process, on loopback, and who asks it."""
     app = application(Workspace(out), **more)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", http=Patience))
     at_work = threading.Thread(target=server.run)
     at_work.start()
     try:

@@ -54,6 +54,32 @@ def test_a_damaged_scenario_is_refused_and_goes(visitor: Any, content: bytes) ->
     assert held(visitor) == []
 
 
+def test_a_file_is_called_as_its_owner_calls_it(visitor: Any) -> None:
+    told = visitor.send("/api/upload", b"[machine", **TOML, x_name="my%20%C3%A4/frame%201.toml")
+    assert told.json()["error"]["where"].startswith("frame 1.toml:1")
+
+
+def test_a_recording_that_is_none_is_told_with_what_is_read(visitor: Any) -> None:
+    batch = visitor.send("/api/recordings", b"\0\1" * 99, x_name="noise%20.bin").json()["batch"]
+    event, told = visitor.ended("/api/import", {"batch": batch})
+    assert (event, told["error"]["where"]) == ("failed", "noise_.bin")
+    assert "what is read is" in told["error"]["next_step"]
+
+
+def test_gaps_of_recordings_are_told_with_their_times(visitor: Any) -> None:
+    lines = NMON.read_text().splitlines(keepends=True)
+    late = next(at for at, line in enumerate(lines) if line.startswith("ZZZZ,T0002"))
+    begin = NMON.read_text().partition("ZZZZ,T0002,")[2][:8]
+    moved = f"{int(begin[:2]) + 1:02}{begin[2:]}"
+    lines[late] = lines[late].replace(begin, moved)
+    content = "".join(lines).encode()
+    batch = visitor.send("/api/recordings", content, x_name="a.nmon").json()["batch"]
+    event, told = visitor.ended("/api/import", {"batch": batch})
+    assert event == "done"
+    (gap,) = told["result"]["gaps"]
+    assert gap["from"] < gap["to"]
+
+
 def test_a_scenario_that_names_a_file_of_the_server_is_refused(visitor: Any, small: bytes) -> None:
     for name in ("/etc/passwd", "../../../etc/passwd", "../scenario.toml"):
         told = visitor.send("/api/upload", small.replace(b"oltp", name.encode()), **TOML)

@@ -18,6 +18,7 @@ import pytest
 from homenode.errors import HomenodeError, ScenarioError, StoreError
 from homenode.simulate.scenario import Scenario
 from homenode.simulate.sweep import drive
+from homenode.simulate.sweep.cluster import Cluster
 from homenode.simulate.sweep.crew import Processes
 from homenode.simulate.sweep.drive import InterruptedSweep, run_sweep
 from homenode.simulate.sweep.order import Batch, Reply, order_of
@@ -314,3 +315,18 @@ def test_a_cluster_that_is_not_there_is_told(
         pytest.importorskip("ray", reason="Ray is not installed: `make setup` brings it")
     with pytest.raises(HomenodeError, match=said):
         run_sweep(small, on=on, out=tmp_path)
+
+
+@pytest.mark.parametrize("module", ["grpc._channel", "builtins"])
+def test_what_is_raised_below_ray_is_told_as_a_cluster_that_is_gone(module: str) -> None:
+    ray = pytest.importorskip("ray", reason="Ray is not installed: `make setup` brings it")
+    crew = Cluster.__new__(Cluster)
+    crew._ray, crew.name = ray, "2 workers of ray://there"
+    fault = type("Fault", (Exception,), {"__module__": module})
+    wanted = HomenodeError if module.startswith("grpc") else fault
+    with pytest.raises(wanted) as caught, crew._reached():
+        raise fault("NOT_FOUND")
+    if wanted is HomenodeError:
+        assert "the cluster is gone (it does not answer): what is committed stays" in str(
+            caught.value
+        )

@@ -6,6 +6,7 @@ import datetime as dt
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,19 @@ def test_a_recording_shows_its_samples() -> None:
     assert [source.frame(at).time[-8:] for at in source.there] == [
         *("12:05:00", "12:10:00", "12:15:00"),
     ]
+
+
+def test_a_recording_is_shown_by_its_own_clock_and_several_in_utc() -> None:
+    web, db = (series(name, [1.0, 2.0], begin=NOON) for name in ("web", "db"))
+    rome = [replace(one, ahead_s=7200.0) for one in (web, db)]
+    source = RecordedSource(["a"], Facts(series=rome))
+    assert source.frame(0).time.endswith("12:05:00")
+    assert source.state == "recording, a frame is 300 s"
+    source = RecordedSource(["a"], Facts(series=[replace(web, ahead_s=3600.0), rome[1]]))
+    assert source.frame(0).time.endswith("10:05:00")
+    assert source.state == "recording, a frame is 300 s, UTC"
+    source = RecordedSource(["a"], Facts(series=[web, rome[1]]))
+    assert source.frame(0).time.endswith("12:05:00")
 
 
 def test_a_gap_is_stepped_over_and_told() -> None:

@@ -52,6 +52,23 @@ pub(crate) fn seconds(text: &str) -> Option<f64> {
     Some(stamp.day? as f64 * DAY + stamp.time?)
 }
 
+/// How far a time such as `2020-11-10T12:00:00+0100` is ahead of UTC [s]; none where it does not
+/// say.
+pub(crate) fn ahead(text: &str) -> Option<f64> {
+    let (_, time) = text.trim().split_once('T')?;
+    let place = time.find(['Z', '+', '-'])?;
+    let (sign, zone) = time[place..].split_at(1);
+    if sign == "Z" {
+        return zone.is_empty().then_some(0.0);
+    }
+    let zone = zone.replacen(':', "", 1);
+    let (hours, minutes) = zone.split_at_checked(2)?;
+    let minutes = if minutes.is_empty() { "0" } else { minutes };
+    let (hours, minutes) = (digits(hours)?, digits(minutes)?);
+    let size = f64::from(hours * 3600 + minutes * 60);
+    (hours < 24 && minutes < 60).then_some(if sign == "-" { -size } else { size })
+}
+
 /// Take AM or PM off the front and apply it.
 fn half_day(words: &mut &[&str], seconds: f64) -> f64 {
     let [first, rest @ ..] = *words else {
@@ -193,6 +210,23 @@ mod tests {
             ("12:00:0é", None),
         ] {
             assert_eq!(time(text), seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn zones_behind_a_time_are_told() {
+        for (text, ahead_s) in [
+            ("2020-02-29T13:00:00+0100", Some(3600.0)),
+            ("2020-02-29T13:00:00.5-05:30", Some(-19_800.0)),
+            ("2020-02-29T13:00:00+02", Some(7200.0)),
+            ("2020-02-29T13:00:00Z", Some(0.0)),
+            ("2020-02-29T13:00:00", None),
+            ("2020-02-29 13:00:00", None),
+            ("2020-02-29T13:00:00+2", None),
+            ("2020-02-29T13:00:00+9900", None),
+            ("2020-02-29T13:00:00+é", None),
+        ] {
+            assert_eq!(ahead(text), ahead_s, "{text}");
         }
     }
 

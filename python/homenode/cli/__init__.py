@@ -107,7 +107,9 @@ def _command(arguments: list[str]) -> int:
         import shlex
 
         asked = shlex.join(["homenode", *arguments])
-        return _fail(f"{error.format_message()} in `{asked}`; --help says more", EXIT_WRONG_INPUT)
+        return _fail(
+            f"{error.format_message().rstrip('.')} in `{asked}`; --help says more", EXIT_WRONG_INPUT
+        )
     except (KeyboardInterrupt, typer.Abort) as error:
         return _fail(str(error) or INTERRUPTED, EXIT_INTERRUPTED)
     return 0

@@ -70,7 +70,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     mean = mean_of(values)
     if count == 1:
         return Estimate(mean)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+    variance = math.fsum([(value - mean) ** 2 for value in values]) / (count - 1)
     return Estimate(mean, student_t(count - 1) * math.sqrt(variance / count))
 
 

@@ -172,12 +172,13 @@ def legend(of: Consolidation) -> list[str]:
     """What the columns are."""
     kept = f", {of.headroom:.0%} of each machine kept free" if of.headroom else ""
     sources = listed(dict.fromkeys(one.source for one in of.partitions), 4)
+    work = f", doing {of.profile}" if any(not one.rated for one in of.partitions) else ""
     return [
         (
             f"peak: {_percentile(of.percentile)}, by steps of {of.step_s:g} s, in {of.unit} of the"
             f" machine{kept}; more: how many more such partitions fit"
         ),
-        f"factor: what a core of {sources} is in those of the machine, doing {of.profile}",
+        f"factor: what a core of {sources} is in those of the machine{work}",
     ]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from sse_starlette import EventSourceResponse
 from starlette.applications import Starlette
@@ -18,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from homenode.errors import HomenodeError, NotFoundError
-from homenode.serve import layouts
+from homenode.serve import layouts, patience
 from homenode.serve.answered import Answered
 from homenode.serve.errors import RefusedError, told
 from homenode.serve.guard import Guard, is_local
@@ -130,10 +133,14 @@ async def _broken(_: Request, __: Exception) -> Response:
 async def _asked(request: Request) -> dict[str, Any]:
     """The JSON of a request, bounded."""
     content = b""
-    async for part in request.stream():
-        content += part
-        if len(content) > _MOST_JSON:
-            raise RefusedError(413, "that is too much to ask at once")
+    try:
+        async with asyncio.timeout(patience.BODY_S):
+            async for part in request.stream():
+                content += part
+                if len(content) > _MOST_JSON:
+                    raise RefusedError(413, "that is too much to ask at once")
+    except TimeoutError as error:
+        raise RefusedError(408, "it took too long to come") from error
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -218,15 +225,25 @@ async def _upload(request: Request) -> Response:
     async def check(path: str) -> None:
         await desk.solving.done(layouts.check, path)
 
-    name = await desk.workspace.scenario(_visitor(request), request.stream(), check)
+    try:
+        name = await desk.workspace.scenario(_visitor(request), request.stream(), check)
+    except HomenodeError as error:
+        if error.where is not None and (brought := _name(request)):
+            error.where = replace(error.where, file=brought)
+        raise
     return JSONResponse({"scenario": name})
+
+
+def _name(request: Request) -> str:
+    """What its owner calls a file."""
+    return unquote(request.headers.get("x-name", "")).rpartition("/")[2]
 
 
 async def _recordings(request: Request) -> Response:
     batch = await _desk(request).workspace.recording(
         _visitor(request),
         request.query_params.get("batch"),
-        request.headers.get("x-name", ""),
+        _name(request),
         request.stream(),
     )
     return JSONResponse({"batch": batch})

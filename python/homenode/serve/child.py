@@ -13,14 +13,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from homenode.errors import HomenodeError
+from homenode.errors import HomenodeError, Where
 from homenode.planner import advise
 from homenode.records.exporting.commands import Commands
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import exporter
 from homenode.records.importing import import_paths
+from homenode.records.importing.assemble.windows import pauses
+from homenode.records.importing.facts import Facts
 from homenode.records.importing.opening.bounds import Limits
-from homenode.records.importing.telling import note_data, summary
+from homenode.records.importing.telling import Note, note_data, summary
 from homenode.report.handed.page import write_report
 from homenode.report.handed.sections import sections
 from homenode.report.pictures import page_drawing
@@ -30,6 +32,7 @@ from homenode.serve.layouts import changed, grid_data
 from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
 
+_MOST_GAPS = 50
 Tell = Callable[[float | None, str], None]
 
 
@@ -111,16 +114,24 @@ def _import(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
     left = {"title": "What was left, and why", "heads": ["file", "line", "why"], "rows": [
         [one["file"], one["line"], one["why"]] for one in read["left"]
     ]}  # fmt: skip
-    texts = [str(note["text"]) for note in notes]
     return {
-        "assumed": [text for text in texts if not _is_gap(text)],
-        "gaps": [{"what": text, "from": "", "to": ""} for text in texts if _is_gap(text)],
+        "assumed": [_said(note) for note in notes],
+        "gaps": _gaps(made.facts),
         "tables": [table for table in (took, left) if table["rows"]],
     }
 
 
-def _is_gap(text: str) -> bool:
-    return "gap" in text or "missing" in text
+def _said(note: Note) -> str:
+    place = "" if note["file"] is None else f"{Where(note['file'], note['line'])}: "
+    return f"{place}{note['text']}"
+
+
+def _gaps(facts: Facts) -> list[dict[str, str]]:
+    """Which partition was not recorded when; of very many the first."""
+    every = [(name, f"{begin}", f"{end}") for name, begin, end in pauses(facts)]
+    if (rest := len(every) - _MOST_GAPS) > 0:
+        every[_MOST_GAPS:] = [(f"and {rest:,} more", "", "")]
+    return [{"what": name, "from": begin, "to": end} for name, begin, end in every]
 
 
 def _report(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from homenode.errors import HomenodeError
+from homenode.errors import HomenodeError, InputError
 
 
 class RefusedError(HomenodeError):
@@ -23,8 +23,17 @@ def busy(what: str) -> RefusedError:
 
 
 def told(error: HomenodeError) -> dict[str, object]:
-    """An error as the page is told."""
-    # Files are named as their owner knows them, not by where the server keeps them.
-    where = None if error.where is None else str(error.where).rpartition("/")[2]
-    said = f"{error.problem}: {error.there}" if error.there else error.problem
-    return {"error": {"message": said, "next_step": error.next_step, "where": where}}
+    """An error as the page is told; where it comes with others, these stand for the next step."""
+    others = error.others if isinstance(error, InputError) else ()
+    more = [f"{_where(one)}: {_said(one)}" if one.where else _said(one) for one in others]
+    step = error.next_step or "; ".join(more) or None
+    return {"error": {"message": _said(error), "next_step": step, "where": _where(error)}}
+
+
+def _said(error: HomenodeError) -> str:
+    return f"{error.problem}: {error.there}" if error.there else error.problem
+
+
+def _where(error: HomenodeError) -> str | None:
+    """Files are named as their owner knows them, not by where the server keeps them."""
+    return None if error.where is None else str(error.where).rpartition("/")[2]

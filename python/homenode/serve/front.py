@@ -17,6 +17,7 @@ from homenode.errors import HomenodeError
 from homenode.model.scenario import Scenario
 from homenode.serve.app import application
 from homenode.serve.guard import is_local
+from homenode.serve.patience import Patience
 from homenode.serve.workspace import Workspace
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
@@ -57,7 +58,11 @@ def serve_until_stopped(
         if place.browser:
             threading.Timer(1.0, webbrowser.open, (address,)).start()
         config = uvicorn.Config(
-            app, log_level="warning", timeout_graceful_shutdown=_GRACE_S, server_header=False
+            app,
+            log_level="warning",
+            timeout_graceful_shutdown=_GRACE_S,
+            server_header=False,
+            http=Patience,
         )
         server = uvicorn.Server(config)
         server.run(sockets=[listening])

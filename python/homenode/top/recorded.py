@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,7 +30,7 @@ class RecordedSource:
         if not facts.series:
             raise nothing_taken(facts)
         self.notices: list[Notice] = []
-        self._demands = demands(facts, {}, [])  # of time zones: what is shown is what was printed
+        self._demands, self._clock = _shown(facts)
         step = min(one.sample_s for one in self._demands)
         self._grid: Grid = on_one_grid(self._demands, step, "UTC", self.notices)
         self._steps = np.flatnonzero(self._grid.recorded.any(axis=0)).tolist()
@@ -44,7 +45,7 @@ class RecordedSource:
     @property
     def state(self) -> str:
         """How long a step is."""
-        return f"recording, a frame is {self._grid.step_s:g} s"
+        return f"recording, a frame is {self._grid.step_s:g} s{self._clock}"
 
     @property
     def there(self) -> range:
@@ -59,6 +60,17 @@ class RecordedSource:
         end = f"{self._grid.moment(step + 1):%Y-%m-%d %H:%M:%S}"
         gap = " after a gap" if number and self._steps[number - 1] != step - 1 else ""
         return Frame(f"{end}{gap}", tuple(rows), capacity=self._capacity)
+
+
+def _shown(facts: Facts) -> tuple[list[Demand], str]:
+    """What was used at the times that were printed; in UTC, which is said, where recordings tell
+    several time zones.
+    """
+    ahead = {one.ahead_s for one in facts.series}
+    if len(ahead) > 1 and None not in ahead:
+        return demands(facts, {}, []), ", UTC"
+    printed = [replace(one, ahead_s=None) for one in facts.series]
+    return demands(replace(facts, series=printed), {}, []), ""
 
 
 def _row(demand: Demand, cores: float) -> PartitionRow:

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::damage::{Damage, Lenient};
 use crate::error::CaptureError;
 use crate::hmc::usage::{PartitionUse, Samples};
-use crate::stamp::seconds;
+use crate::stamp::{ahead, seconds};
 
 const SAMPLES: &str = "\"utilSamples\"";
 /// After so many pieces without an end the rest of a text is given up.
@@ -158,6 +158,8 @@ struct Reader {
     unprocessed: Option<String>,
     partitions: BTreeMap<String, PartitionUse>,
     stopped: BTreeMap<String, usize>,
+    /// How far the samples' clocks are ahead of UTC [s], each once.
+    zones: Vec<Option<f64>>,
     /// Pieces that had no end; each was searched to the end of the text.
     cut_off: usize,
 }
@@ -240,13 +242,28 @@ impl Reader {
             let why = || format!("metrics of type {kind} are not read; get the processed ones");
             return self.damage.drop_line(line, why);
         }
-        let time = sample["sampleInfo"]["timeStamp"].as_str().and_then(seconds);
-        let Some(time) = time else {
+        let stamp = sample["sampleInfo"]["timeStamp"].as_str();
+        let Some(time) = stamp.and_then(seconds) else {
             return self
                 .damage
                 .drop_line(line, || "a sample without timeStamp".to_owned());
         };
+        let ahead = stamp.and_then(ahead);
+        if self
+            .zones
+            .iter()
+            .any(|zone| zone.is_none() != ahead.is_none())
+        {
+            let why =
+                || "a sample of a clock with a time zone among others without, or the reverse";
+            return self.damage.drop_line(line, || why().to_owned());
+        }
+        if !self.zones.contains(&ahead) {
+            self.zones.push(ahead);
+        }
         self.found.samples += 1;
+        // In UTC, samples follow each other over the end of summer time as well.
+        let time = time - ahead.unwrap_or(0.0);
         let processor = &sample["serverUtil"]["processor"];
         if let Some(units) = processor.as_object() {
             let amounts = units
@@ -359,6 +376,18 @@ impl Reader {
         self.stopped.retain(|name, _| !ran.contains_key(name));
         self.found.stopped = self.stopped.into_iter().collect();
         self.found.usage = self.partitions.into_values().collect();
+        // Samples of one zone have the times that were printed; those of several are in UTC.
+        let ahead_s = match self.zones[..] {
+            [one] => one,
+            _ => Some(0.0),
+        };
+        for usage in &mut self.found.usage {
+            usage.samples.ahead_s = ahead_s;
+            let times = &mut usage.samples.times;
+            times
+                .iter_mut()
+                .for_each(|time| *time += ahead_s.unwrap_or(0.0));
+        }
         Ok(self.damage.with(self.found))
     }
 }
@@ -391,6 +420,23 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_summer_time_loses_no_sample() {
+        let late = sample(30, "0.1,0.5").replace("T21:06:30+0200", "T20:06:30+0100");
+        let found = processed(&document(&(sample(0, "0.1,0.25") + "," + &late)));
+        let samples = found.expect("sound").found.usage.remove(0).samples;
+        assert_eq!(samples.times[1] - samples.times[0], 30.0);
+        assert_eq!(
+            (samples.times[0] % 86_400.0, samples.ahead_s),
+            (68_760.0, Some(0.0))
+        );
+        let plain = sample(30, "0.1,0.5").replace("+0200", "");
+        let read = processed(&document(&(sample(0, "0.1,0.25") + "," + &plain))).expect("sound");
+        assert_eq!((read.found.samples, read.dropped), (1, 1));
+        let read = processed(&document(&plain)).expect("sound");
+        assert_eq!(read.found.usage[0].samples.ahead_s, None);
+    }
+
+    #[test]
     fn samples_become_use_of_partitions() {
         let text = document(&(sample(0, "0.1,0.25") + "," + &sample(30, "0.1,0.5")));
         assert!(recognise(&text));
@@ -403,6 +449,7 @@ mod tests {
         assert_eq!(usage.samples.seconds, [30.0, 30.0]);
         assert_eq!(usage.samples.times[1] - usage.samples.times[0], 30.0);
         assert_eq!(usage.samples.lines, [2, 3]);
+        assert_eq!(usage.samples.ahead_s, Some(7200.0));
         assert!(usage
             .fields
             .contains(&("mode".to_owned(), "uncap".to_owned())));

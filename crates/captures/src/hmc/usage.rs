@@ -35,6 +35,8 @@ pub struct Samples {
     pub memory_mb: Vec<f64>,
     /// Its line, counted from 1.
     pub lines: Vec<usize>,
+    /// How far `times` are ahead of UTC [s]; none where they do not tell their zone.
+    pub ahead_s: Option<f64>,
 }
 
 impl Samples {

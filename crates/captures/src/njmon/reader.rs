@@ -175,7 +175,11 @@ impl State {
         self.hosts[host].samples += 1;
         self.sample += 1;
         let key = (self.sample, line as i64);
-        let time = Map::from_iter([("time".to_owned(), Value::from(moment))]);
+        let (moment, ahead) = moment;
+        let time = Map::from_iter([
+            ("time".to_owned(), Value::from(moment)),
+            ("ahead".to_owned(), Value::from(ahead)),
+        ]);
         self.row(host, "ZZZZ", key, None, &time);
         for (section, value) in &sample {
             self.section(host, section, key, value);
@@ -334,15 +338,25 @@ fn number(value: &Value) -> f64 {
     }
 }
 
-/// Seconds since 1970 by the recorded clock: `timestamp.datetime`, or `UTC` where that is missing.
-fn moment(sample: &Map<String, Value>) -> Option<i64> {
+/// Seconds since 1970 by the recorded clock, `timestamp.datetime`, or `UTC` where that is missing;
+/// and how far that clock is ahead of UTC, as `UTC` beside it tells.
+fn moment(sample: &Map<String, Value>) -> Option<(i64, Option<i64>)> {
     let stamp = sample.get("timestamp")?;
-    let named = ["datetime", "UTC"].into_iter().find_map(|name| {
+    let told = |name: &str| {
         let text = stamp.get(name)?.as_str()?;
         let (day, time) = text.split_once(['T', ' '])?;
         let time = time.get(..8)?;
         let day = crate::nmon::day(day.as_bytes())?;
-        Some((day, crate::nmon::time_of_day(time.as_bytes())?))
-    });
-    named.map(|(day, time)| crate::nmon::moment(day, time))
+        let time = crate::nmon::time_of_day(time.as_bytes())?;
+        Some(crate::nmon::moment(day, time))
+    };
+    match (told("datetime"), told("UTC")) {
+        (Some(moment), utc) => Some((moment, utc.map(|utc| moment - utc).filter(is_zone))),
+        (None, utc) => Some((utc?, Some(0))),
+    }
+}
+
+/// Whether clocks may be so far ahead of UTC: zones differ from it by quarters of an hour.
+fn is_zone(ahead: &i64) -> bool {
+    ahead.abs() <= 14 * 3600 && ahead % 900 == 0
 }

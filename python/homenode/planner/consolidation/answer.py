@@ -22,6 +22,8 @@ class PlacedPartition:
     machine: str
     source: str
     """Machine or rating that stands for the one it was recorded on."""
+    rated: bool
+    """Whether `factor` comes of ratings, not of the cost model."""
     factor: float
     """Cores of its target that one recorded core is."""
     mean: float

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
@@ -18,6 +19,7 @@ from homenode.records.importing.facts import Facts, PartitionFacts, Series, Syst
 from homenode.records.importing.opening.sources import ListingError, Notice
 
 Numbers = NDArray[np.float64]
+Value = TypeVar("Value")
 _SAME = 1e-9
 """Cores by which two recordings of one time may differ and be the same recording."""
 _OUT_OF_STEP = 0.5
@@ -72,12 +74,25 @@ class Demand:
         return any(fnmatch.fnmatch(name, pattern) for name in (*self.called, *self.files))
 
 
-def demands(facts: Facts, zones: Mapping[str, str], notices: list[Notice]) -> list[Demand]:
+def closest(named: Mapping[str, Value], means: Callable[[str], bool]) -> Value | None:
+    """What is said of something by the closest of the patterns that mean it: a name before one with
+    `*`, a longer one before a shorter, so that their order does not matter.
+    """
+    meant = [pattern for pattern in named if means(pattern)]
+    if not meant:
+        return None
+    return named[min(meant, key=lambda pattern: ("*" in pattern, -len(pattern)))]
+
+
+def demands(
+    facts: Facts, zones: Mapping[str, str], notices: list[Notice], told_in: str = "UTC"
+) -> list[Demand]:
     """A demand for each partition that was recorded, by name; `zones` are time zones by pattern of
     a partition or file, `*` for all, in which their times were printed.
 
-    Raises `ListingError` where nothing was recorded, and where two recordings of a partition tell
-    different things of one time.
+    Raises `ListingError` where nothing was recorded, where two recordings of a partition tell
+    different things of one time, and where a time zone that nobody tells is needed: beside others
+    that are known, or to tell hours in the zone `told_in`.
     """
     by_key: dict[tuple[str | None, str], list[Series]] = {}
     for one in facts.series:
@@ -88,7 +103,7 @@ def demands(facts: Facts, zones: Mapping[str, str], notices: list[Notice]) -> li
         chosen = of_one_kind(key[1], several, notices)
         found.append(_demand(facts, key, chosen))
     named = _named_apart([one for one in found if len(one.cores)])
-    found = [one for one in _zoned(named, zones, notices) if len(one.cores)]
+    found = [one for one in _zoned(named, zones, notices, told_in) if len(one.cores)]
     if not found:
         raise ListingError(
             "nothing in the files tells how many cores a partition used",
@@ -186,7 +201,7 @@ def _renamed(one: Demand, name: str) -> Demand:
 
 
 def _zoned(
-    found: Sequence[Demand], zones: Mapping[str, str], notices: list[Notice]
+    found: Sequence[Demand], zones: Mapping[str, str], notices: list[Notice], told_in: str
 ) -> list[Demand]:
     """The same in UTC, where zones are said."""
     for pattern in zones:
@@ -195,30 +210,40 @@ def _zoned(
             raise NotFoundError(
                 f"--zone: no partition or file is {pattern}{nearest(pattern, names)}"
             )
-    moved, plain, told = [], [], [one.name for one in found if one.ahead_s is not None]
+    moved: list[Demand] = []
+    plain: list[str] = []
+    known: list[str] = []
     for one in found:
-        zone = next((name for pattern, name in zones.items() if one.is_meant_by(pattern)), None)
+        zone = closest(zones, one.is_meant_by)
         if zone is not None and one.ahead_s is not None:
             text = f"{one.name}: its recordings tell their time zone, --zone does not move them"
             notices.append(Notice(text))
             zone = None
-        elif zone is None and one.ahead_s is None:
-            plain.append(one.name)
+        (plain if zone is None and one.ahead_s is None else known).append(one.name)
         moved.append(one if zone is None else _in_utc(one, zone, notices))
-    if plain and told:
-        raise ListingError(
-            f"recordings of {listed(plain, 4)} do not tell their time zone, those of"
-            f" {listed(told, 4)} do",
-            there="hours of different zones must not be added up",
-            next_step=f"say it: --zone '{plain[0]}=Europe/Berlin', or --zone '*=UTC' if it is that",
-        )
-    if plain and zones and len(plain) < len(found):
-        text = f"{listed(plain, 4)}: no time zone is said, so their times are taken for UTC"
-        notices.append(Notice(f"{text}; --zone NAME=ZONE says otherwise"))
-    elif plain:
+    if plain and (known or told_in != "UTC"):
+        raise _unzoned(plain, known, told_in)
+    if plain:
         text = "times count as they are printed, all of one clock: recordings tell no time zone"
         notices.append(Notice(f"{text}; --zone NAME=ZONE says where one was recorded"))
     return moved
+
+
+def _unzoned(plain: Sequence[str], known: Sequence[str], told_in: str) -> ListingError:
+    """The error for recordings whose time zone is needed, and nobody tells it."""
+    if known:
+        return ListingError(
+            f"nothing tells the time zone of {listed(plain, 4)}, that of {listed(known, 4)} is"
+            " known",
+            there="hours of different zones must not be added up",
+            next_step=f"say it: --zone '{plain[0]}=Europe/Berlin', or --zone '*=UTC' if it is that",
+        )
+    return ListingError(
+        f"--zone {told_in}: nothing tells the time zone that {listed(plain, 4)} were recorded in",
+        there=f"their hours cannot be told in {told_in}",
+        next_step=f"say it with --zone '*=ZONE' as well, such as --zone '*={told_in}' if they were"
+        " recorded there",
+    )
 
 
 def _in_utc(one: Demand, zone: str, notices: list[Notice]) -> Demand:

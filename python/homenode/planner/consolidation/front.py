@@ -28,6 +28,7 @@ from homenode.planner.consolidation.speeds import Speed, rating_of, ratings_of, 
 from homenode.planner.consolidation.spread import Loads, Room, fewest, spread
 from homenode.planner.consolidation.targets import Target, targets_of
 from homenode.planner.consolidation.what_if import Lost, how_many_more, machine_lost, node_lost
+from homenode.records.importing.facts import Facts
 from homenode.records.importing.front import nothing_taken, read_paths
 from homenode.records.importing.opening.bounds import Limits
 from homenode.records.importing.opening.sources import Notice
@@ -93,10 +94,13 @@ class Consolidating:
         ]
         self.notices += facts.notices
         self._tell(0.5)
-        self.gathered = self._gathered(demands(facts, self.asked.zones, self.notices), targets)
+        self.gathered = self._gathered(self._demands(facts), targets)
         self._tell(0.7)
         self.placing = spread(self.gathered.loads, self.gathered.room, self.asked.seed)
         self._tell(0.9)
+
+    def _demands(self, facts: Facts) -> list[Demand]:
+        return demands(facts, self.asked.zones, self.notices, self.asked.zone)
 
     def _tell(self, share: float) -> None:
         if self._progress is not None:
@@ -252,6 +256,7 @@ class Consolidating:
             name=one.name,
             machine=of.targets[number].name,
             source=speed.source,
+            rated=speed.rated,
             factor=speed.factor / float(of.worth[number]),
             mean=float(own.mean()),
             peak=peak(own, of.loads.percentile),

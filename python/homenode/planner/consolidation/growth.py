@@ -104,8 +104,9 @@ def recorded_growth(grid: Grid, sums: Numbers, wanted: Flags, percentile: float)
     days, peaks = _daily(grid, sums, wanted, percentile)
     span = 0 if not len(days) else int(days[-1] - days[0]) + 1
     if span < LEAST_DAYS or len(days) < LEAST_DAYS / 2:
-        were = "1 day was" if len(days) == 1 else f"{len(days)} days were"
-        why = f"{were} recorded; growth is told from {LEAST_DAYS} on"
+        count = "1 day counts" if len(days) == 1 else f"{len(days)} days count"
+        over = f", over {span}" if len(days) < span < LEAST_DAYS else ""
+        why = f"{count}{over}; growth is told from {LEAST_DAYS} days on"
         return Growth((), f"{why} (--growth says one)")
     months = (days - days.mean()) / _MONTH
     slope, half = _slope(months, peaks)

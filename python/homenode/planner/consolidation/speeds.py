@@ -14,7 +14,7 @@ from homenode.model.catalog import machine, machines
 from homenode.model.catalog.names import is_path
 from homenode.model.units import FREQUENCY
 from homenode.planner.consolidation.core_rates import core_rate
-from homenode.planner.consolidation.demand import Demand
+from homenode.planner.consolidation.demand import Demand, closest
 from homenode.records.importing.assemble.hardware import exact_machine, same_generation
 from homenode.records.importing.opening.sources import Notice
 
@@ -30,6 +30,7 @@ class Speed:
     factor: float
     source: str
     """Machine or rating that stands for the recorded one."""
+    rated: bool = False
 
 
 def ratings_of(texts: Sequence[str]) -> dict[str, float]:
@@ -82,7 +83,7 @@ def speeds(
     for one in found:
         rating = _rated(ratings, (*one.called, *one.files))
         if rating is not None and own is not None:
-            told.append(Speed(rating / own, f"rating {rating:g} of {own:g}"))
+            told.append(Speed(rating / own, f"rating {rating:g} of {own:g}", rated=True))
             continue
         source = _source(one, named, notices)
         told.append(None if source is None else _by_cost(one, source, target, profile))
@@ -120,20 +121,13 @@ def _refuse_strangers(
 
 
 def _rated(ratings: Mapping[str, float], names: Sequence[str]) -> float | None:
-    """The first rating whose pattern is one of the names."""
-    return next(
-        (
-            value
-            for pattern, value in ratings.items()
-            if any(fnmatch.fnmatch(name, pattern) for name in names)
-        ),
-        None,
-    )
+    """The rating whose pattern is one of the names."""
+    return closest(ratings, lambda pattern: any(fnmatch.fnmatch(name, pattern) for name in names))
 
 
 def _source(one: Demand, named: Mapping[str, str], notices: list[Notice]) -> str | None:
     """The machine on which a demand was recorded, as someone says, or as the recording tells."""
-    said = next((name for pattern, name in named.items() if one.is_meant_by(pattern)), None)
+    said = closest(named, one.is_meant_by)
     if said is not None:
         return machine(said).name if not is_path(said) else said
     if one.system is None:

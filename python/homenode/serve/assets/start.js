@@ -141,10 +141,10 @@ function showImported(told) {
     button("Open the layout", () => openBase(`scenario:${told.scenario}`), { class: "main" }),
     h("h3", {}, "Gaps"),
     told.gaps.length
-      ? grid({ title: "Gaps", heads: ["what", "from", "to"],
+      ? grid({ title: "When nothing was recorded", heads: ["partition", "from", "to"],
         rows: told.gaps.map((gap) => [gap.what, gap.from, gap.to]) })
       : h("p", {}, "None."),
-    h("h3", {}, "Assumed, as no recording tells it"),
+    h("h3", {}, "What was assumed, and what to know"),
     told.assumed.length ? h("ul", {}, ...told.assumed.map((one) => h("li", {}, one)))
       : h("p", {}, "Nothing."),
     ...told.tables.map(grid),

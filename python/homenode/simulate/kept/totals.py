@@ -140,7 +140,8 @@ class Totals:
 
     def sum(self, *counters: str) -> float:
         """Several counters together."""
-        return math.fsum(self[counter] for counter in counters)
+        told = self.counters.get
+        return math.fsum([told(counter, 0) for counter in counters])
 
     def guest(self, kind: str, counter: str) -> float:
         """A counter of all virtual machines of a role, of all switches or of all volumes."""

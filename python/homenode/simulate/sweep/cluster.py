@@ -4,6 +4,7 @@ got lost is ours to see, so it repeats nothing by itself.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
@@ -51,12 +52,13 @@ class Cluster:
 
     def send(self, batch: Batch) -> None:
         """See `Crew`."""
-        self._out[self._work.remote(self._build, self._told, batch)] = batch
+        with self._reached():
+            self._out[self._work.remote(self._build, self._told, batch)] = batch
 
     def replies(self) -> Iterator[tuple[Batch, Reply | None]]:
         """See `Crew`."""
         errors = self._ray.exceptions
-        try:
+        with self._reached():
             ready, _ = self._ray.wait(list(self._out), timeout=_LOOK_S)
             if not ready:
                 self._look_around()
@@ -72,8 +74,18 @@ class Cluster:
                     ) from error
                 except errors.RayError:
                     yield batch, None
-        except (ConnectionError, errors.RaySystemError) as error:
+
+    @contextlib.contextmanager
+    def _reached(self) -> Iterator[None]:
+        """What Ray raises once nobody is there: its own error, or that of the calls below it."""
+        try:
+            yield
+        except (ConnectionError, self._ray.exceptions.RaySystemError) as error:
             raise _gone(self.name, error) from error
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] != "grpc":
+                raise
+            raise _gone(self.name, "it does not answer") from error
 
     def stop(self) -> None:
         """See `Crew`."""

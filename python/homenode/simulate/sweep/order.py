@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
+
+from pydantic_core import from_json, to_json
 
 from homenode.errors import HomenodeError
 from homenode.model.catalog.names import is_path
@@ -17,6 +20,8 @@ from homenode.model.scenario import Scenario
 from homenode.model.scenario.kept import named_files
 from homenode.simulate.engine import build
 from homenode.version import program_version
+
+_NUMBER = re.compile(rb'\{"number":(\d+),')
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,28 @@ class Done:
     """Of the run: its canonical spec with the seed, its replications, the engine."""
     line: bytes
     """Its record, in one spelling."""
+
+
+def line_of(record: Mapping[str, Any]) -> bytes:
+    """A record in its one spelling: keys in the order in which they are made, its number first, so
+    that this is found without reading the rest.
+    """
+    told = {"number": record["number"], **record}
+    return to_json(told, inf_nan_mode="constants") + b"\n"
+
+
+def record_in(line: bytes) -> dict[str, Any]:
+    """The record of a line."""
+    record: dict[str, Any] = from_json(line)
+    return record
+
+
+def number_in(line: bytes) -> int:
+    """Its number. Raises `ValueError` where the line holds no record."""
+    match = _NUMBER.match(line)
+    if match is None or not line.endswith(b"}\n"):
+        raise ValueError(line[:80])
+    return int(match[1])
 
 
 @dataclass(frozen=True)

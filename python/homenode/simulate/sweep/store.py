@@ -8,7 +8,6 @@ drives the sweep holds a lock, which the kernel lets go of when the process ends
 from __future__ import annotations
 
 import gzip
-import json
 import os
 from array import array
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from homenode.errors import StoreError
-from homenode.simulate.sweep.order import Done
+from homenode.simulate.sweep.order import Done, number_in, record_in
 from homenode.staging import held_alone
 
 _FOLDER = "committed"
@@ -110,7 +109,7 @@ class Store:
     def records(self) -> Iterator[dict[str, Any]]:
         """All of them in the order of their numbers."""
         for number in range(len(self._where)):
-            yield json.loads(self.line(number))
+            yield record_in(self.line(number))
 
     def forget(self) -> None:
         """All is in the tables of the sweep now."""
@@ -135,7 +134,7 @@ class Store:
 
     def _lines(self, name: str) -> dict[int, bytes]:
         with gzip.open(self._committed / name) as file:
-            return {json.loads(line)["number"]: line for line in file}
+            return {number_in(line): line for line in file}
 
 
 def write_safely(path: Path, content: bytes) -> None:
@@ -165,7 +164,7 @@ def _packed(results: Sequence[Done]) -> bytes:
 
 
 def _key(line: bytes) -> str:
-    return str(json.loads(line)["key"])
+    return str(record_in(line)["key"])
 
 
 def _cannot_write(folder: Path, error: OSError) -> StoreError:

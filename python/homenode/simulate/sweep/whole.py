@@ -23,7 +23,7 @@ from homenode.simulate.run import Run
 from homenode.simulate.runner.job import Job, freeze, whole
 from homenode.simulate.runner.running import complete
 from homenode.simulate.sweep.drive import Drive, InterruptedSweep, ProgressFn
-from homenode.simulate.sweep.order import Done, RunsOrder
+from homenode.simulate.sweep.order import Done, RunsOrder, record_in
 from homenode.simulate.sweep.replicated import put_in_place
 from homenode.simulate.sweep.store import Store
 from homenode.version import program_version
@@ -168,7 +168,7 @@ def _published(layouts: Sequence[Layout], root: Path) -> dict[str, Run]:
         with drafting(root) as folder:
             summaries = {}
             for index in job.replications:
-                record = json.loads(store.line(index))
+                record = record_in(store.line(index))
                 if record["refused"]:
                     shutil.rmtree(store.folder, ignore_errors=True)
                     raise HomenodeError(record["refused"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import tempfile
@@ -16,7 +15,7 @@ from typing import Any, Protocol
 from homenode.errors import HomenodeError
 from homenode.model.scenario import Scenario
 from homenode.simulate.engine import build
-from homenode.simulate.sweep.order import AnyOrder, Done, Order, Reply, RunsOrder, key_of
+from homenode.simulate.sweep.order import AnyOrder, Done, Order, Reply, RunsOrder, key_of, line_of
 from homenode.simulate.sweep.point import Played, Ready, played, read, record_of
 from homenode.simulate.sweep.replicated import replicated
 
@@ -97,8 +96,7 @@ class RunsWorker:
 
 def _done(record: Mapping[str, Any]) -> Done:
     """A record in its one spelling."""
-    line = json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return Done(int(record["number"]), str(record["key"]), line.encode() + b"\n")
+    return Done(int(record["number"]), str(record["key"]), line_of(record))
 
 
 def reply_to(worker: Worker, batch: Sequence[int], stop: threading.Event) -> Reply:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from homenode.model.catalog import MachineDescription
@@ -14,6 +14,8 @@ from homenode.model.scenario.placement.homes import homes_in_turn
 from homenode.model.scenario.placement.pour import LOGICAL_BLOCK, add, in_blocks
 
 Key = tuple[float, ...]
+_LATEST: deque[tuple[MachineDescription, tuple[object, ...], list[Seat]]] = deque(maxlen=4)
+"""What was placed last: points of a sweep wish the same again and again."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,23 @@ def place(
     as a share of the machine; or one after the other as they are listed, as partitions come that
     are activated while others run.
     """
+    key = (*map(_key_of, wishes), largest_first)
+    for known, wished, seats in _LATEST:
+        if known is machine and wished == key:
+            return seats
+    seats = _placed(machine, wishes, largest_first=largest_first)
+    _LATEST.append((machine, key, seats))
+    return seats
+
+
+def _key_of(wish: Wish) -> tuple[object, ...]:
+    told = vars(wish).values()
+    return tuple(tuple(one.items()) if isinstance(one, Mapping) else one for one in told)
+
+
+def _placed(
+    machine: MachineDescription, wishes: Sequence[Wish], *, largest_first: bool
+) -> list[Seat]:
     in_order = _by_size(machine, wishes) if largest_first else _as_listed(wishes)
     if machine.hypervisor.policy in HOST_POLICIES:
         return _seats(Board(machine), wishes, in_order, _roomiest)

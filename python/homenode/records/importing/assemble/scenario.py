@@ -212,8 +212,10 @@ def _remark_windows(
     }
     some = {name: count for name, count in missing.items() if count}
     if some:
-        text = f"{listed(some, 4)} were not recorded in {sum(some.values())} windows"
-        notices.append(Notice(f"{text}; they are idle there"))
+        count = sum(some.values())
+        windows_told = f"{count} window{'s' if count > 1 else ''}"
+        text = f"not recorded in {windows_told}, and idle there: {listed(some, 4)}"
+        notices.append(Notice(text))
 
 
 def _name(system: SystemFacts | None, planned: Sequence[Planned]) -> str:

@@ -9,8 +9,9 @@ out.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from homenode.errors import listed
@@ -121,6 +122,16 @@ def recorded_of(
         found[key] = own
     _remark(list(found.values()), notices)
     return begin, found
+
+
+def pauses(facts: Facts) -> Iterator[tuple[str, dt.datetime, dt.datetime]]:
+    """Which partition was not recorded from when to when, between samples of it."""
+    begin, found = recorded_of(facts, list(facts.partitions.values()), [])
+    for one in found.values():
+        for before, after in pairwise(one.samples):
+            if after.start - before.end > _OUT_OF_STEP * after.seconds:
+                ends = (begin + dt.timedelta(seconds=at) for at in (before.end, after.start))
+                yield one.partition, next(ends), next(ends)
 
 
 def _start(series: Series) -> dt.datetime | None:

@@ -328,7 +328,9 @@ def _series(reader: HmcReader, usage: Sequence[Mapping[str, Any]], kind: str) ->
         table = _table(samples)
         note = f"{kind}: " + _NOTES[kind]
         reader.facts.series.append(
-            Series(of.name, of.system, quantity, table, reader.source.file, note)
+            Series(
+                of.name, of.system, quantity, table, reader.source.file, note, samples["ahead_s"]
+            )
         )
         what.append(f"{counted(table.height, 'sample')} of {of.name}")
     return what
@@ -340,7 +342,7 @@ _NOTES = {
 }
 
 
-def _table(samples: Mapping[str, Sequence[float | None]]) -> Any:
+def _table(samples: Mapping[str, Any]) -> Any:
     import polars as pl
 
     times = pl.Series(samples["times"], dtype=pl.Float64)

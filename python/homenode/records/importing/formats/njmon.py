@@ -220,6 +220,7 @@ class _Host:
         use = self._use()
         if times is None or use is None:
             return f"what {name} is; no samples", 0
+        times, ahead_s = _one_zone(times)
         stamp = self.section("timestamp")
         interval = _amount(stamp, "snapshot_seconds")
         clock = clock_of(times, interval or None, None, notices, self.source)
@@ -236,7 +237,8 @@ class _Host:
         if table.is_empty():
             return f"what {name} is; no samples", left
         key = self.server.key or None
-        self.facts.series.append(Series(name, key, quantity, table, self.source.file, note))
+        file = self.source.file
+        self.facts.series.append(Series(name, key, quantity, table, file, note, ahead_s))
         for section, figures in _beside(self.found, self.index, clock):
             self.facts.beside.append(Beside(name, key, figures, self.source.file, section))
         samples = counted(len(table), "sample")
@@ -266,6 +268,20 @@ class _Host:
             return None
         note = f"{', '.join(_BUSY)} of {processors} logical processors"
         return _busy(total, processors), "used", note
+
+
+def _one_zone(times: pl.DataFrame) -> tuple[pl.DataFrame, float | None]:
+    """Times of one zone, and how far that is ahead of UTC [s], where every sample tells it: as they
+    were printed, or in UTC over a change of it.
+    """
+    import polars as pl
+
+    told = times["ahead"]
+    if told.null_count():
+        return times, None
+    if told.n_unique() == 1:
+        return times, float(told[0])
+    return times.with_columns(pl.col("time") - pl.col("ahead")), 0.0
 
 
 def _beside(found: Recorded, index: int, clock: Clock) -> Iterator[tuple[str, pl.DataFrame]]:
