@@ -89,8 +89,8 @@ impl Offered {
     /// The same with the most that were there since a window of such a length began, mean over it:
     /// what comes and goes for `t` on the mean is looked at anew that often, and the greatest of
     /// `k` normal numbers is about where a share `(k - 3/8) / (k + 1/4)` is below (Blom,
-    /// Statistical estimates and transformed beta-variables, 1958). The greater that is, the less it
-    /// varies.
+    /// Statistical estimates and transformed beta-variables, 1958). The greater that is, the less
+    /// it varies.
     fn peak(self, window_ns: f64) -> Self {
         let looks = 1.0 + 0.5 * window_ns * self.hurry / self.variance.max(1e-12);
         let beyond = quantile((looks - 0.375) / (looks + 0.25));

@@ -235,7 +235,7 @@ pub(super) struct State {
     pub shares: Vec<(usize, f64)>,
     /// Whether somebody waits at a port of the part of the machine that is solved.
     pub waits: bool,
-    /// Whether each dispatch is taken to find cold caches, where a balance is looked for from above.
+    /// Whether each dispatch is taken to find cold caches: a balance is looked for from above.
     pub cold: bool,
     /// Whether a part of the machine cannot be solved without the rest.
     pub spills: bool,
