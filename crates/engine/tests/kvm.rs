@@ -323,26 +323,3 @@ fn a_lock_that_goes_round_in_order_waits_for_who_is_away() {
     let [queue, set] = [Queue, TestAndSet].map(|kind| beside(3, kind, 1e-5, false));
     assert!((queue / set - 1.0).abs() < 0.02, "{queue} {set}");
 }
-
-/// Whoever is yielded to at random may hold nothing up; who the lock has come to does.
-#[test]
-fn a_yield_to_the_next_in_line_is_worth_more_the_more_are_away() {
-    let with = |guests: usize, boost_next| {
-        let kvm = Kvm {
-            boost_next,
-            ..plain_kvm()
-        };
-        let one = |at: usize| {
-            let mut one = guest(&format!("g{at}"), 32, kvm.clone(), loops(32));
-            one.profile.lock_share = 0.02;
-            one.profile.lock_hold_instructions = 500.0;
-            one
-        };
-        let mut spec = linux("core:32", (0..guests).map(one).collect());
-        spec.duration_ns = 2 * SECOND;
-        run(&spec, 0).total("g0", "instructions")
-    };
-    let gains = [1, 2, 3].map(|guests| with(guests, true) / with(guests, false));
-    assert!((gains[0] - 1.0).abs() < 1e-3);
-    assert!(0.98 < gains[1] && 1.1 < gains[2], "{gains:?}");
-}

@@ -82,8 +82,6 @@ pub struct Kvm {
     pub pause_loop: Option<PauseLoop>,
     /// Whether a virtual processor caught spinning yields to one that may hold the lock.
     pub directed_yield: bool,
-    /// Whether it yields to the one that the lock has come to, before any other.
-    pub boost_next: bool,
     /// Whether a virtual processor may lose its processor while its guest holds a lock that
     /// siblings spin on; off = as if critical sections were never interrupted.
     pub lock_holder_preemption: bool,
@@ -100,7 +98,6 @@ impl Default for Kvm {
             entry_ns: 1_000,
             pause_loop: Some(PauseLoop::default()),
             directed_yield: true,
-            boost_next: false,
             lock_holder_preemption: true,
         }
     }

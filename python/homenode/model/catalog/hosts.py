@@ -131,9 +131,6 @@ class KvmHost(Table):
     directed_yield: Figure[bool] = Field(
         description="whether one caught spinning yields to one that may hold the lock"
     )
-    boost_next: Figure[bool] = Field(
-        description="whether it yields to the one that the lock has come to, before any other"
-    )
     lock_holder_preemption: Figure[bool] = Field(
         description="whether a virtual processor may lose its processor while it holds a lock"
     )
@@ -153,7 +150,6 @@ class KvmHost(Table):
             "entry_ns": self.entry.value,
             "pause_loop": loop if self.pause_loop.value else None,
             "directed_yield": self.directed_yield.value,
-            "boost_next": self.boost_next.value,
             "lock_holder_preemption": self.lock_holder_preemption.value,
         }
 

@@ -69,7 +69,6 @@ class KvmSpec(TypedDict):
     entry_ns: int
     pause_loop: PauseLoopSpec | None
     directed_yield: bool
-    boost_next: bool
     lock_holder_preemption: bool
 
 

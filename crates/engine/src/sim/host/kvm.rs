@@ -5,9 +5,7 @@
 //! that spins leaves the guest after each window and yields to a sibling that waits, round robin
 //! from the one boosted last. One that waits because it has yielded itself hardly holds the lock:
 //! it is passed over every other time (commit "kvm PLE handler: Choose better candidate for
-//! directed yield", 2012). A host that is told who is at the head of the queue may yield to that
-//! one first (`boost_next`; patch "x86: Boost queue head vCPU to mitigate lock waiter preemption",
-//! 2021).
+//! directed yield", 2012).
 
 use super::state::{Guest, Host, Vcpu};
 use crate::hypervisor::halt::next_poll_ns;
@@ -189,36 +187,25 @@ impl World<Host> {
     fn yield_to_sibling(&mut self, vp: VpId, partition: PartitionId) {
         let siblings = self.at.vps_of[partition];
         let from = self.guest(partition).boosted + 1;
-        let next = self.kvm(vp).is_some_and(|kvm| kvm.boost_next);
-        let next = self.guests[partition].holder.filter(|_| next);
-        if !next.is_some_and(|next| self.yields_to(vp, next)) {
-            for step in 0..siblings.len() {
-                let index = (from + step) % siblings.len();
-                let sibling = siblings.at(index);
-                let waits = sibling != vp && self.vp(sibling).mode == Mode::Ready;
-                let eligible = waits && self.vcpu(sibling).may_be_boosted();
-                if eligible && self.yields_to(vp, sibling) {
-                    self.guest(partition).boosted = index;
-                    break;
-                }
+        let now = self.now;
+        for step in 0..siblings.len() {
+            let index = (from + step) % siblings.len();
+            let sibling = siblings.at(index);
+            let waits = sibling != vp && self.vp(sibling).mode == Mode::Ready;
+            if !waits || !self.vcpu(sibling).may_be_boosted() {
+                continue;
+            }
+            if self.sys.room.yield_to(vp, sibling, now) {
+                self.guest(partition).boosted = index;
+                self.meters.partitions[partition].directed_yields += 1;
+                self.vcpu(vp).has_yielded = true;
+                break;
             }
         }
         self.serve();
         if self.vp(vp).mode == Mode::Running {
             self.end_yield(vp);
         }
-    }
-
-    /// Lets a sibling run in the place of one that spins, if it waits for a core.
-    fn yields_to(&mut self, vp: VpId, sibling: VpId) -> bool {
-        let waits = sibling != vp && self.vp(sibling).mode == Mode::Ready;
-        if !waits || !self.sys.room.yield_to(vp, sibling, self.now) {
-            return false;
-        }
-        let partition = self.vp(vp).partition;
-        self.meters.partitions[partition].directed_yields += 1;
-        self.vcpu(vp).has_yielded = true;
-        true
     }
 
     /// It has a core again, or never lost it.

@@ -102,10 +102,6 @@ class Kvm(Table):
     directed_yield: bool | None = Field(
         None, description="whether one caught spinning yields to one that may hold the lock"
     )
-    boost_next: bool | None = Field(
-        None,
-        description="whether it yields to the one that the lock has come to, before any other",
-    )
     pause_loop: bool | None = Field(
         None, description="whether the processor notices loops of pauses"
     )

@@ -162,8 +162,6 @@ def kvm_spec(kvm: Kvm | None, host: KvmHost) -> KvmSpec | None:
         spec["halt_poll_ns"] = kvm.halt_poll
     if kvm.directed_yield is not None:
         spec["directed_yield"] = kvm.directed_yield
-    if kvm.boost_next is not None:
-        spec["boost_next"] = kvm.boost_next
     if kvm.lock_holder_preemption is not None:
         spec["lock_holder_preemption"] = kvm.lock_holder_preemption
     if kvm.pause_loop is not None:
