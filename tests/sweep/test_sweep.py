@@ -314,7 +314,8 @@ def test_a_cluster_that_is_not_there_is_told(
     if on != "slurm":
         pytest.importorskip("ray", reason="Ray is not installed: `make setup` brings it")
     with pytest.raises(HomenodeError, match=said):
-        run_sweep(small, on=on, out=tmp_path)
+        run_sweep(small, on=on, out=tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir()), "an empty folder was left"
 
 
 @pytest.mark.parametrize("module", ["grpc._channel", "builtins"])

@@ -7,6 +7,7 @@ drives the sweep holds a lock, which the kernel lets go of when the process ends
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 from array import array
@@ -63,7 +64,16 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         if self._lock is not None:
+            if not self.count:
+                self._leave_nothing()
             self._lock.close()
+
+    def _leave_nothing(self) -> None:
+        """Take an empty folder away: nothing was committed, so there is nothing to go on from."""
+        with contextlib.suppress(OSError):  # there is something in it after all
+            self._committed.rmdir()
+            (self.folder / "lock").unlink()
+            self.folder.rmdir()
 
     def __len__(self) -> int:
         """Points of the sweep."""

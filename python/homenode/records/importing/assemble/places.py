@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from homenode.records.importing.assemble.plan import MB, Part, Planned
 from homenode.records.importing.opening.sources import Notice
+from homenode.records.importing.shared.words import counted
 
 
 def lay_out(
@@ -23,7 +24,8 @@ def lay_out(
         if not domains:
             continue
         if len(domains) > len(chips):
-            text = f"{one.name} has {len(domains)} affinity domains, the machine {len(chips)} chips"
+            has = counted(len(chips), "chip")
+            text = f"{one.name} has {len(domains)} affinity domains, the machine {has}"
             notices.append(Notice(f"{text}; where its memory lies is left out"))
             continue
         free = sorted(chips, key=lambda chip: (load[chip], chips.index(chip)))
