@@ -7,13 +7,12 @@ from playwright.sync_api import Route, expect
 
 
 def drag(desk: Desk, partition: str, place: str) -> None:
-    """With the mouse, in steps, as a hand does."""
-    block, target = desk.block(partition).bounding_box(), desk.place(place).bounding_box()
-    assert block
-    assert target
+    """With the mouse, in steps, as a hand does, once the page stands still under it."""
+    desk.block(partition).hover()
     mouse = desk.page.mouse
-    mouse.move(block["x"] + block["width"] / 2, block["y"] + block["height"] / 2)
     mouse.down()
+    target = desk.place(place).bounding_box()
+    assert target
     mouse.move(target["x"] + target["width"] / 2, target["y"] + target["height"] - 8, steps=8)
     mouse.up()
 
