@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
@@ -17,6 +17,7 @@ from homenode.model.scenario.paths import changed, spelt
 from homenode.model.scenario.places import name_of_chip, node_word
 from homenode.planner.virtual_machines import Varied, guests, switches, tiles
 from homenode.planner.wishes import VARIANTS, Wishes
+from homenode.records.exporting.root_tree import cpu_list
 
 _TIMES = (0.25, 0.5, 2 / 3, 0.8, 0.9, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Of the entitlement and of the virtual processors that are tried."""
@@ -318,14 +319,14 @@ def _cpuset(at: _Asking) -> tuple[str, object, list[Any]] | None:
     shared = at.shared
     if at.policy != "linux" or shared is None or shared.pins is not None:
         return None
-    return "processors.cpuset", shared.cpuset and _cpus(shared.cpuset), _sockets(at)
+    return "processors.cpuset", shared.cpuset and cpu_list(shared.cpuset), _sockets(at)
 
 
 def _pins(at: _Asking) -> tuple[str, object, list[Any]] | None:
     shared = at.shared
     if at.policy not in HOST_POLICIES or shared is None or shared.cpuset is not None:
         return None
-    now = shared.pins and tuple(map(_cpus, shared.pins))
+    now = shared.pins and tuple(map(cpu_list, shared.pins))
     return "processors.pins", now, [(one,) for one in _sockets(at)]
 
 
@@ -352,13 +353,6 @@ def _sockets(at: _Asking) -> list[str]:
     firsts = range(0, count, per_chip)
     chips = [f"{first}-{min(first + per_chip, count) - 1}" for first in firsts]
     return [*chips, f"0-{count - 1}"] if len(chips) > 1 else chips
-
-
-def _cpus(cpus: Sequence[int]) -> str:
-    """`0-3,8`."""
-    first, last = cpus[0], cpus[-1]
-    whole = list(cpus) == list(range(first, last + 1))
-    return f"{first}-{last}" if whole else ",".join(map(str, cpus))
 
 
 _WORDS: dict[str, Values] = {
