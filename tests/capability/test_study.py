@@ -134,8 +134,7 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["study", "z14-caf"]) == 0
     out = capsys.readouterr().out
     assert "calibration: 70 of 70 rows within tolerance" in out
-    assert "validation: 3 of 3 rows within tolerance, null model 3" in out
-    assert "informed: 5 of 8 rows within tolerance, null model 5" in out
+    assert "informed: 8 of 11 rows within tolerance, null model 8" in out
     assert "by construction: 16 rows, 15 within; no evidence" in out
 
 

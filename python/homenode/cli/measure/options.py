@@ -118,9 +118,11 @@ class Limits(TypedDict):
 
 def limits_of(gate: str, steal: float) -> Limits:
     """What a gate lets through; `steal` holds where nothing is said of it."""
+    from homenode.hosts.live.gate import FOREIGN_LIMIT
+
     if gate == "off":
         return Limits(foreign_limit=None, steal_limit=1.0)
-    others = 0.03
+    others = FOREIGN_LIMIT
     for word in gate.split(","):
         name, equals, value = (part.strip() for part in word.rpartition("="))
         limit = percentage(value, "--gate") / 100
