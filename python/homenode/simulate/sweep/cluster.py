@@ -22,6 +22,10 @@ from homenode.simulate.sweep.worker import Worker, refusal, reply_to, worker_of
 _PORT = 10_001
 """Of Ray's clients, where none is told."""
 _KNOCK_S = 10.0
+_JOINS = 3
+"""A head starts a process for each who comes. On a busy machine one in some does not come up, and
+Ray does not start another.
+"""
 _LOOK_S = 0.5
 _SILENCE_S = 30.0
 """Without an answer for so long it is asked whether anybody is left."""
@@ -102,13 +106,24 @@ class Cluster:
             _knock(address)
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         try:
-            self._ray.init(address=address or "auto", **quiet)
+            self._init(address or "auto", quiet)
         except (OSError, ValueError, RuntimeError, self._ray.exceptions.RayError) as error:
             if address is not None:
                 raise _not_there(address, error) from error
             self._ray.init(include_dashboard=False, object_store_memory=_STORE_BYTES, **quiet)
             return "a cluster of this machine alone"
         return address or "the cluster of this machine"
+
+    def _init(self, address: str, quiet: dict[str, Any]) -> None:
+        for left in reversed(range(_JOINS)):
+            try:
+                self._ray.init(address=address, **quiet)
+            except ConnectionAbortedError:
+                self._ray.shutdown()
+                if not left:
+                    raise
+            else:
+                return
 
     def _look_around(self) -> None:
         """Nobody has answered for a while: batches may be long, or nobody may be left."""
@@ -132,6 +147,13 @@ def _knock(address: str) -> None:
 
 
 def _not_there(address: str, why: BaseException) -> HomenodeError:
+    if isinstance(why, ConnectionAbortedError):
+        *_, reason = str(why).strip().splitlines() or [""]
+        return HomenodeError(
+            f"the cluster at {address} answers, but lets nobody in: {reason}",
+            there=f"it was asked {_JOINS} times",
+            next_step="look into its logs, which lie on its head, or start it anew",
+        )
     reason = getattr(why, "strerror", None) or str(why).partition("\n")[0]
     return HomenodeError(
         f"there is no cluster at {address}: {reason}",
