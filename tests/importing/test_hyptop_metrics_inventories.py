@@ -311,4 +311,5 @@ def test_machines_on_a_host_that_no_sheet_tells_are_guests_of_vsphere(tmp_path: 
     made = assemble(facts, AssembleOptions(convert=False, system="esx7"))
     # As the guest of an x86 server, not as cores of a Power one.
     assert made.scenario.machine.name in ("intel-xeon-6240-2s", "amd-epyc-7742-2s")
-    assert "kvm = {}  # a guest of vmware" in made.text
+    assert 'policy = "esxi"  # a host of vmware' in made.text
+    assert "kvm" not in made.text

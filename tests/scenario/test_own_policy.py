@@ -20,7 +20,7 @@ from homenode.errors import MachineError, ScenarioError
 from homenode.model import catalog
 from homenode.model.catalog.hosts import completed, defaults
 from homenode.model.catalog.listed import ListedHost
-from homenode.model.catalog.policies import HOST_POLICIES, HOSTS, LISTED
+from homenode.model.catalog.policies import HOST_POLICIES, HOSTS, LISTED, WITH_A_FILE
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.file.machine import MachineChoice
 from homenode.model.shipped import shipped_folder
@@ -157,7 +157,8 @@ def test_the_engine_has_the_list() -> None:
     assert choices == list(HOSTS)
     for policy in LISTED:
         assert set(defaults(policy.name)) >= {one.key for one in policy.settings}
-        assert completed({"policy": policy.name})["kvm"] == defaults("linux")["kvm"]
+        of_linux = completed({"policy": policy.name})["kvm"] == defaults("linux")["kvm"]
+        assert of_linux is (policy.name not in WITH_A_FILE)
 
 
 def test_a_machine_file_may_name_it(tmp_path: Path) -> None:

@@ -98,6 +98,8 @@ pub struct Setting {
     pub most: u64,
     /// What it is.
     pub meaning: &'static str,
+    /// Where the usual one is published; empty where nobody does.
+    pub source: &'static str,
     /// Why the usual one, where nobody publishes it.
     pub assumed: &'static str,
 }

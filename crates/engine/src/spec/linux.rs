@@ -58,8 +58,13 @@ pub struct HostThreads {
     pub nice: i8,
     /// KVM's part, if the threads are virtual processors of a guest; none = plain processes.
     pub kvm: Option<Kvm>,
-    /// Most that Xen lets the domain use (`cap`) [cores]; none = no cap.
+    /// Most that Xen lets the domain use (`cap`), or ESXi the virtual machine (limit) [cores]; none
+    /// = no cap.
     pub cap: Option<f64>,
+    /// Shares of an ESXi virtual machine, all its virtual processors together; none = 1000 each.
+    pub shares: Option<u32>,
+    /// Least that ESXi gives the virtual machine if it wants it [cores].
+    pub reservation: f64,
 }
 
 /// What KVM does for a guest's virtual processors.

@@ -9,6 +9,7 @@ macro_rules! host_policies {
         $hand_to! {
             Linux, linux, "the Linux scheduler, with KVM or without";
             Credit2, credit2, "Xen's scheduler credit2";
+            Esxi, esxi, "VMware's scheduler of ESXi";
             RoundRobin, round_robin, "turns of one length, first come first served";
         }
     };
@@ -53,9 +54,10 @@ impl Policy {
     }
 
     /// Whether its host is a Linux system, which runs plain processes beside KVM's guests. A
-    /// scheduler of one's own stands in the place of Linux's; Xen runs domains only.
+    /// scheduler of one's own stands in the place of Linux's; Xen and ESXi run virtual machines
+    /// only.
     pub fn runs_processes(self) -> bool {
-        self.is_host() && self != Self::Credit2
+        self.is_host() && !matches!(self, Self::Credit2 | Self::Esxi)
     }
 }
 

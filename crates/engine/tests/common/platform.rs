@@ -40,7 +40,7 @@ impl Platform {
             Policy::Phyp => PowerVm,
             Policy::Prsm => PrSm,
             Policy::Dedicated => Dedicated,
-            Policy::Linux | Policy::RoundRobin => Linux,
+            Policy::Linux | Policy::RoundRobin | Policy::Esxi => Linux,
             Policy::Credit2 => Credit2,
         }
     }

@@ -13,7 +13,13 @@ from pydantic import Field, model_validator
 
 from homenode.errors import MachineError
 from homenode.model.catalog.figure import Figure
-from homenode.model.catalog.policies import HOST_POLICIES, LISTED, HostPolicy, Setting
+from homenode.model.catalog.policies import (
+    HOST_POLICIES,
+    LISTED,
+    WITH_A_FILE,
+    HostPolicy,
+    Setting,
+)
 from homenode.model.document import Quantity, Table, shipped_document
 from homenode.model.spec import (
     BalanceSpec,
@@ -323,14 +329,19 @@ def defaults(policy: str) -> dict[str, object]:
 def _listed_defaults(policy: HostPolicy) -> dict[str, object]:
     linux = defaults("linux")
     of_host = {name: linux[name] for name in ("window", "smt", *DIRECT_COSTS, "kvm")}
-    return {**of_host, **{one.key: _figure(one) for one in policy.settings}}
+    own = {one.key: _figure(one) for one in policy.settings}
+    if policy.name in WITH_A_FILE:
+        told = shipped_document("hypervisors", policy.name, MachineError).data
+        return {**_filled(told, of_host), **own}
+    return {**of_host, **own}
 
 
 def _figure(setting: Setting) -> dict[str, object]:
     """A setting as it would stand in a file."""
     told = [setting.usual, setting.least, setting.most]
     value, *bounds = [TIME.format(one) for one in told] if setting.is_time else told
-    return {"value": value, "assumed": setting.assumed, "range": bounds}
+    known = {"source": setting.source} if setting.source else {"assumed": setting.assumed}
+    return {"value": value, **known, "range": bounds}
 
 
 def _filled(table: Mapping[str, object], missing: Mapping[str, object]) -> dict[str, object]:

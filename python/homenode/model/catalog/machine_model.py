@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from homenode.model.catalog.figure import CatalogName, Figure, Latency
 from homenode.model.catalog.hosts import Credit2Host, HostOnLinux
@@ -320,6 +320,11 @@ class MachineDescription(Table):
             "coherence": self.coherence,
             "hypervisor.policy": self.hypervisor.policy,
         }
+
+    def under(self, policy: str) -> Self:
+        """A host with another scheduler, whose numbers are the usual ones."""
+        hypervisor = TypeAdapter(Hypervisor).validate_python({"policy": policy})
+        return self.model_copy(update={"hypervisor": hypervisor})
 
     def figures(self) -> Iterator[tuple[str, Figure[Any]]]:
         """Every number with its name, such as `memory.far`, in the order of the file."""

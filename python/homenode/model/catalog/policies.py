@@ -16,6 +16,8 @@ from homenode import _engine
 
 _WITH_TABLES = ("linux", "credit2")
 """Those with a table of their own in `catalog.hosts`."""
+WITH_A_FILE = ("esxi",)
+"""Those of the others with a file for what a Linux host has differently."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,10 @@ class Setting:
     least: int
     most: int
     meaning: str
+    source: str
+    """Where the usual value is published; empty where nobody does."""
     assumed: str
-    """Why the usual value, where nobody publishes it."""
+    """Why it, then."""
 
     @property
     def is_time(self) -> bool:
@@ -63,8 +67,8 @@ HOSTS: Mapping[str, HostPolicy] = {
 HOST_POLICIES = tuple(HOSTS)
 """Policies under which a host's threads are dispatched one by one."""
 LISTED = tuple(one for name, one in HOSTS.items() if name not in _WITH_TABLES)
-"""Those of which nothing is known here but what the engine tells. They stand in the place of
-Linux's scheduler on a Linux host.
+"""Those of which little is known here but what the engine tells. All but ESXi's stand in the place
+of Linux's scheduler on a Linux host.
 """
 
 if TYPE_CHECKING:

@@ -73,7 +73,8 @@ def check_loads(
 
 
 def _is_processes(table: Partition, machine: MachineDescription) -> bool:
-    return machine.hypervisor.policy != "credit2" and table.kvm is None
+    only_guests = machine.hypervisor.policy in ("credit2", "esxi")
+    return not only_guests and table.kvm is None
 
 
 def _check_names(table: Partition, path: Path, problems: Problems) -> None:

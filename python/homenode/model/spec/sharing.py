@@ -73,7 +73,7 @@ class KvmSpec(TypedDict):
 
 
 class HostThreadsSpec(TypedDict):
-    """What a Linux or Xen host knows of a partition's threads."""
+    """What a Linux, Xen or ESXi host knows of a partition's threads."""
 
     cgroup: int | None
     pins: list[list[int]]
@@ -81,6 +81,8 @@ class HostThreadsSpec(TypedDict):
     nice: int
     kvm: KvmSpec | None
     cap: float | None
+    shares: NotRequired[int]
+    reservation: NotRequired[float]
 
 
 class SharedSpec(TypedDict):

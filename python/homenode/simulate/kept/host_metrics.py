@@ -46,6 +46,11 @@ def _only_limited(formula: Formula) -> Formula:
     return _of_host(lambda t: formula(t) if t["quota_periods"] else None)
 
 
+def _if_stopped(formula: Formula) -> Formula:
+    """Of those, and of virtual machines of ESXi that were stopped."""
+    return _of_host(lambda t: formula(t) if t["quota_periods"] or t["throttled_ns"] else None)
+
+
 def _only_guests(formula: Formula) -> Formula:
     return _of_host(lambda t: formula(t) if t.shape.is_kvm else None)
 
@@ -109,14 +114,15 @@ METRICS = [
     Metric(
         "throttled_cores",
         "",
-        "processors on which it was stopped (throttled_usec of cpu.stat)",
-        _only_limited(_cores("throttled_ns")),
+        "processors on which it was stopped (throttled_usec of cpu.stat), at ESXi's limit or as a"
+        " leader of its siblings (%MLMTD, %CSTP)",
+        _if_stopped(_cores("throttled_ns")),
     ),
     Metric(
         "throttled_pct",
         "%",
         "the same, of its virtual processors' time",
-        _only_limited(_of_processors("throttled_ns")),
+        _if_stopped(_of_processors("throttled_ns")),
     ),
 ]
 """In the order they are shown."""

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::super::{HostPolicy, HostScheduler, Setting, State};
 use super::credit2::Credit2;
+use super::esxi;
 use super::fill::fill;
 use super::linux::{due, Linux};
 use crate::spec::{host_policies, Policy, Processors, Spec};
@@ -82,6 +83,9 @@ pub fn in_effect(spec: &mut Spec) {
         Policy::Credit2 => hypervisor.credit2.switch_ns,
         _ => hypervisor.linux.switch_ns,
     };
+    if let (Policy::Esxi, Some(numa)) = (hypervisor.policy, &mut hypervisor.linux.numa_balancing) {
+        numa.fault_ns = 0; // ESXi chooses pages itself and makes none of the guest's fault.
+    }
     let cores = f64::from(spec.machine.active_cores) * f64::from(hypervisor.siblings);
     let shares = match hypervisor.policy {
         Policy::Linux => due(spec, cores),
@@ -89,6 +93,7 @@ pub fn in_effect(spec: &mut Spec) {
             cores,
             &spec.partitions.iter().map(wants).collect::<Vec<_>>(),
         ),
+        Policy::Esxi => esxi::entitled(spec, cores),
         _ => fill(
             cores,
             &spec.partitions.iter().map(alike).collect::<Vec<_>>(),

@@ -3,6 +3,7 @@
 
 mod credit2;
 mod dedicated;
+mod esxi;
 mod fill;
 mod host;
 mod linux;

@@ -116,7 +116,8 @@ pub struct Memory {
 fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
     let hypervisor = &spec.machine.hypervisor;
     let numa = hypervisor.linux.numa_balancing;
-    let on = hypervisor.policy == Policy::Linux && state.tree.domains().len() > 1;
+    let moves = matches!(hypervisor.policy, Policy::Linux | Policy::Esxi);
+    let on = moves && state.tree.domains().len() > 1;
     let memory = |partition: &Partition| {
         let period_ns = numa.filter(|_| on)?.scan_period_min_ns;
         let Processors::Shared {

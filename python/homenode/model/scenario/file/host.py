@@ -27,6 +27,7 @@ GroupName = Annotated[
 ]
 Weight = Annotated[int, Field(ge=1, le=10_000)]
 Shares = Annotated[int, Field(ge=6, le=102_400)]
+VmShares = Annotated[int, Field(ge=1, le=1_000_000)]
 Quota = Annotated[int, Quantity(TIME, "1 ms", "1 h")]
 Period = Annotated[int, Quantity(TIME, "1 ms", "1 s")]
 Burst = Annotated[int, Quantity(TIME, "0 ns", "1 h")]

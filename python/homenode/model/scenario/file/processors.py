@@ -17,8 +17,8 @@ from homenode.model.scenario.file.host import (
     Period,
     Pins,
     Quota,
-    Shares,
     Slice,
+    VmShares,
     one_weight,
 )
 from homenode.model.scenario.file.mainframe import (
@@ -66,7 +66,11 @@ class Shared(Processors):
 
     mode: Literal["shared"] = Field(description="which of the two kinds it is")
     entitlement: Annotated[float, Field(gt=0, le=4096)] | None = Field(
-        None, description="entitled capacity in cores; under PR/SM the weights give it"
+        None,
+        description=(
+            "entitled capacity in cores; under PR/SM the weights give it; under ESXi what is"
+            " reserved"
+        ),
     )
     virtual: VirtualProcessors = Field(description="how many virtual processors are online")
     capped: bool = Field(
@@ -98,7 +102,11 @@ class Shared(Processors):
         ),
     )
     cap: Cap | None = Field(
-        None, description="under PR/SM, absolute cap in cores; under Xen, in processors"
+        None,
+        description=(
+            "under PR/SM, absolute cap in cores; under Xen, in processors; under ESXi, the limit in"
+            " cores"
+        ),
     )
     group: Name | None = Field(None, description="under PR/SM, name of its [[group]]")
     defined_capacity: SoftCap | None = Field(
@@ -111,8 +119,12 @@ class Shared(Processors):
             " not given"
         ),
     )
-    shares: Shares | None = Field(
-        None, description="under Linux, cpu.shares of version 1 in place of weight"
+    shares: VmShares | None = Field(
+        None,
+        description=(
+            "under Linux, cpu.shares of version 1 in place of weight; under ESXi those of the whole"
+            " virtual machine, 1000 for each virtual processor if not given"
+        ),
     )
     quota: Quota | None = Field(
         None, description="under Linux, time that it may use in a period, all processors together"
@@ -123,8 +135,8 @@ class Shared(Processors):
     pins: Pins | None = Field(
         None,
         description=(
-            "under Linux or Xen, processors that each virtual processor may use, in order; one"
-            " entry is for all"
+            "under Linux, Xen or ESXi, processors that each virtual processor may use, in order;"
+            " one entry is for all"
         ),
     )
     nice: Annotated[int, Field(ge=-20, le=19)] = Field(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from homenode.model.catalog import MachineDescription
 from homenode.model.scenario.file.host import ROOT, Cgroup, weight_of
@@ -58,6 +59,13 @@ class PlacedCgroup:
         }
 
 
+class MachineShares(TypedDict):
+    """Shares of a virtual machine and what is reserved for it [cores], as the engine takes them."""
+
+    shares: int
+    reservation: float
+
+
 @dataclass(frozen=True)
 class OnHost:
     """What a host knows of a partition's threads."""
@@ -75,6 +83,8 @@ class OnHost:
     """What it gets if everybody wants everything [processors]."""
     kvm: KvmSpec | None
     """What KVM does for it, as the engine takes it; None for processes."""
+    machine: MachineShares | None = None
+    """Under ESXi, what the virtual machine has."""
 
 
 def own_group(table: Partition) -> bool:

@@ -16,6 +16,7 @@ from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.scenario import ScenarioFile
 from homenode.model.scenario.host.entitle import Threads, entitlements, fill
+from homenode.model.scenario.host.esxi import is_esxi, place_machines
 from homenode.model.scenario.host.groups import (
     XEN_WEIGHT,
     OnHost,
@@ -25,7 +26,7 @@ from homenode.model.scenario.host.groups import (
     pins_of,
 )
 from homenode.model.scenario.naming import Named
-from homenode.model.spec import KvmSpec, PauseLoopSpec, SharedSpec
+from homenode.model.spec import HostThreadsSpec, KvmSpec, PauseLoopSpec, SharedSpec
 
 _BARE: dict[str, object] = {
     "tick_cost": 0,
@@ -54,7 +55,8 @@ def with_usual_guests(
     """The file with Linux where it names no guest, which elsewhere means AIX; processes of the host
     have no guest's ticks and daemons where nobody writes them.
     """
-    processes = not isinstance(machine.hypervisor, Credit2Host)  # Xen runs domains only
+    # Xen and ESXi run virtual machines only.
+    processes = not (isinstance(machine.hypervisor, Credit2Host) or is_esxi(machine))
     tables = [_usual(one, row, processes, problems) for row, one in enumerate(file.partition)]
     return file.model_copy(update={"partition": tables})
 
@@ -78,6 +80,8 @@ def place_on_host(
     """Groups and shares of a scenario whose words are known to fit."""
     cpus = machine.host_cpus
     hypervisor = machine.hypervisor
+    if isinstance(hypervisor, ListedHost) and is_esxi(machine):
+        return Hosted((), place_machines(entries, cpus, hypervisor.kvm.spec()))
     if isinstance(hypervisor, ListedHost):
         return Hosted((), _alike(entries, cpus, hypervisor.kvm))
     if not isinstance(hypervisor, LinuxHost):
@@ -175,6 +179,16 @@ def kvm_spec(kvm: Kvm | None, host: KvmHost) -> KvmSpec | None:
 
 def host_threads_spec(processors: Shared, host: OnHost) -> SharedSpec:
     """The `processors` part of a partition on a host."""
+    threads: HostThreadsSpec = {
+        "cgroup": host.cgroup,
+        "pins": [list(pin) for pin in host.pins],
+        "slice_ns": processors.slice,
+        "nice": processors.nice,
+        "kvm": None if host.kvm is None else host.kvm.copy(),
+        "cap": processors.cap,
+    }
+    if host.machine is not None:
+        threads = {**threads, **host.machine}
     return {
         "mode": "shared",
         "entitlement": host.entitlement,
@@ -182,12 +196,5 @@ def host_threads_spec(processors: Shared, host: OnHost) -> SharedSpec:
         "capped": False,
         "weight": host.weight,
         "pool": 0,
-        "host": {
-            "cgroup": host.cgroup,
-            "pins": [list(pin) for pin in host.pins],
-            "slice_ns": processors.slice,
-            "nice": processors.nice,
-            "kvm": None if host.kvm is None else host.kvm.copy(),
-            "cap": processors.cap,
-        },
+        "host": threads,
     }

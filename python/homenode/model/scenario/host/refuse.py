@@ -16,16 +16,19 @@ from homenode.model.scenario.file.host import MOST_CPUS, ROOT, Cgroup
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import DEFAULT_POOL, Dedicated, Shared
 from homenode.model.scenario.file.scenario import ScenarioFile
+from homenode.model.scenario.host.esxi import ESXI, check_words
 from homenode.model.scenario.host.groups import SCOPE
 from homenode.model.scenario.host.placing import is_host
 
 _OF_LINUX = ("cgroup", "shares", "quota", "period", "burst", "cpuset", "nice", "slice")
 _MOST_WEIGHT = {"linux": 10_000, "credit2": 65_535}
-_ALIKE = tuple(one.name for one in LISTED)
+_ALIKE = tuple(one.name for one in LISTED if one.name != ESXI)
 """Schedulers that know threads and where they may run, and nothing else of them."""
 _OF_ALL = ("mode", "virtual", "pins")
 _OTHERWISE = 'choose policy = "linux" or "credit2"'
 _LEAST_CAP = 0.01
+_LINUX_SHARES = (6, 102_400)
+"""Least and most `cpu.shares` of version 1."""
 _MOST_OF_CHIP = 64
 """Processors of a chip that the engine can number."""
 
@@ -81,7 +84,10 @@ def _check_groups(
     if groups and policy != "linux":
         step = "leave [[cgroup]] out and write weight and cap with each domain"
         there = "Xen has no control groups"
-        if policy in _ALIKE:
+        if policy == ESXI:
+            step = "leave [[cgroup]] out and write shares, entitlement and cap with each machine"
+            there = "ESXi has no control groups"
+        elif policy in _ALIKE:
             step = f"leave [[cgroup]] out, or {_OTHERWISE}"
             there = f"under {policy} all threads count alike"
         problems.add(("cgroup", 0), "no such thing here", there=there, next_step=step, at_key=True)
@@ -148,10 +154,16 @@ def _check_kind(
         problems.add((*path, "smt"), there=there, next_step=step)
     if table.kvm is not None and policy == "credit2":
         problems.add((*path, "kvm"), there="Xen is no KVM", next_step="leave kvm out")
+    if table.kvm is not None and policy == ESXI:
+        there = "every partition is a virtual machine there"
+        problems.add((*path, "kvm"), there=there, next_step="leave kvm out")
 
 
 def _check_words(processors: Shared, path: Path, policy: str, problems: Problems) -> None:
     """Words of PowerVM and PR/SM, and of other hosts."""
+    if policy == ESXI:
+        check_words(processors, path, problems)
+        return
     if policy in _ALIKE:
         _check_alike(processors, path, policy, problems)
         return
@@ -207,6 +219,11 @@ def _check_shared(
     weight = processors.weight
     if most is not None and weight is not None and not 1 <= weight <= most:
         problems.add((*path, "weight"), there=f"1 to {most} is possible")
+    least, most_shares = _LINUX_SHARES
+    shares = processors.shares
+    of_groups = None if machine.hypervisor.policy != "linux" else shares
+    if of_groups is not None and not least <= of_groups <= most_shares:
+        problems.add((*path, "shares"), there=f"{least} to {most_shares} is possible")
     if processors.cgroup not in (None, ROOT, *groups):
         there = f"the groups are {listed(groups)}" if groups else "the file has no [[cgroup]]"
         step = suggestion(str(processors.cgroup), groups, "add [[cgroup]] with that name")

@@ -64,8 +64,8 @@ class ChosenMachine:
     reason: str
     active_cores: int
     active_reason: str
-    overrides: dict[str, tuple[dict[str, str], str]] = field(default_factory=dict)
-    """Numbers that recordings tell otherwise, by dotted key, with where from."""
+    overrides: dict[str, tuple[dict[str, str] | str, str]] = field(default_factory=dict)
+    """What recordings tell otherwise, by dotted key, with where from."""
     text: str | None = None
     """The machine file, if it was made here."""
     notices: tuple[Notice, ...] = ()
@@ -301,7 +301,18 @@ def _told_cores(system: SystemFacts, told: Told[int]) -> str:
     return f"{told.where}: {'installed' if told is system.installed_cores else 'of the pool'}"
 
 
-def _clock(found: MachineDescription, system: SystemFacts) -> dict[str, tuple[dict[str, str], str]]:
+def run_by_esxi(chosen: ChosenMachine) -> ChosenMachine:
+    """The machine with ESXi's scheduler in the place of that of Linux."""
+    if chosen.description.hypervisor.policy != "linux":
+        return chosen
+    overrides: dict[str, tuple[dict[str, str] | str, str]]
+    overrides = {"policy": ("esxi", "a host of vmware"), **chosen.overrides}
+    return replace(chosen, description=chosen.description.under("esxi"), overrides=overrides)
+
+
+def _clock(
+    found: MachineDescription, system: SystemFacts
+) -> dict[str, tuple[dict[str, str] | str, str]]:
     told = system.clock_hz
     if told is None or abs(told.value / found.clock.value - 1) < _SAME_CLOCK:
         return {}
@@ -309,7 +320,7 @@ def _clock(found: MachineDescription, system: SystemFacts) -> dict[str, tuple[di
     return {"clock": (value, str(told.where))}
 
 
-def _memory(found: MachineDescription, need: Need) -> dict[str, tuple[dict[str, str], str]]:
+def _memory(found: MachineDescription, need: Need) -> dict[str, tuple[dict[str, str] | str, str]]:
     """More memory than the description has, if the partitions have more."""
     if need.memory_bytes <= found.memory.maximum.value:
         return {}

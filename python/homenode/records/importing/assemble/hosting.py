@@ -1,8 +1,8 @@
 """Guests and processes of x86 servers as a Linux or Xen host has them: threads with weights, quotas
 and pins.
 
-libvirt's numbers are the host's own and are taken as they stand. vSphere's shares and limits are
-proportional too and stand as weights and quotas; its co-scheduling has no counterpart here. Shares
+libvirt's numbers are the host's own and are taken as they stand, and so are vSphere's shares and
+limits where ESXi dispatches; on another host they stand as weights and quotas. Shares
 of control groups of version 1 and weights of version 2 are told apart by their size, since libvirt
 calls both shares.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PROCESSES = "processes"
 """What runs on a server of which no hypervisor is told."""
 GUESTS = ("kvm", "qemu", "vmware", "xen", "virtual machine")
-_MOST = {"linux": 10_000, "credit2": 65_535}
+_MOST = {"linux": 10_000, "credit2": 65_535, "esxi": 1_000_000}
 _PERIOD_US = 100_000
 _LEAST_US = 1000
 _X86 = ("x86", "i386", "i486", "i586", "i686", "amd64")
@@ -67,7 +67,8 @@ def set_on_host(
         there = f"{policy} knows no weights and quotas, which recordings of hosts have"
         raise MachineError(there, next_step=step)
     key = _weight_key(planned, policy, notices)
-    scaled_weights(planned, _MOST[policy] if key == "weight" else 102_400, notices)
+    most = 102_400 if key == "shares" and policy == "linux" else _MOST[policy]
+    scaled_weights(planned, most, notices)
     numbers = _numbers(planned, machine, topology, notices)
     for one in planned:
         count = _threads(one)
@@ -78,14 +79,15 @@ def set_on_host(
         }
         weight = one.facts.weight
         if weight is not None:
-            found[key] = Value(max(6 if key == "shares" else 1, weight.value), str(weight.where))
+            least = 6 if key == "shares" and policy == "linux" else 1
+            found[key] = Value(max(least, weight.value), str(weight.where))
         found |= _limit(one, policy)
         found |= _places(one, machine.host_cpus, numbers, policy, notices)
         one.processors, one.smt = found, None
         if policy == "linux" and under != PROCESSES:
             one.kvm = Value("kvm", _guest_origin(one.facts, under))
         one.guest = guest_of(one.facts, runs_aix=False, notices=notices)
-    if under == "vmware":
+    if under == "vmware" and policy != "esxi":
         text = "vSphere's shares and limits stand as weights and quotas of Linux"
         notices.append(Notice(f"{text}; it also keeps a guest's processors together, Linux not"))
 
@@ -112,6 +114,8 @@ def _weight_key(planned: Sequence[Planned], policy: str, notices: list[Notice]) 
     """
     told = [one.facts.weight for one in planned if one.facts.weight is not None]
     pinned = [one for one in planned if one.facts.hypervisor is not None]
+    if policy == "esxi":
+        return "shares"
     if policy != "linux" or not pinned:
         return "weight"
     most = _MOST["linux"]

@@ -30,6 +30,8 @@ _QUANTITY = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit> ?[A-Za-z/]+)?")
 _NAMED_CLOCK = re.compile(r"@ ?(\d+\.\d+) ?GHz")
 """As in names of Intel's processors."""
 _GIB_BITS = 30
+_POLICIES = {"xen": "credit2", "vmware": "esxi"}
+"""Who dispatches under a hypervisor that is told; under any other, Linux."""
 _KEPT = ("cache_to_cache", "memory", "links", "smt", "hypervisor", "accounting", "clock", "line")
 
 
@@ -181,11 +183,11 @@ def _shipped(name: str) -> _Base:
 
 
 def _plain(system: SystemFacts | None) -> _Base:
-    """Plain assumptions for x86-64; Linux dispatches unless Xen is told."""
+    """Plain assumptions for x86-64; Linux dispatches unless Xen or VMware's ESXi is told."""
     data = shipped_document("assumptions", "x86_64", MachineError).data
     told = None if system is None else system.hypervisor
-    xen = told is not None and told.value == "xen"
-    data["hypervisor"] = {"policy": "credit2" if xen else "linux"}
+    policy = None if told is None else _POLICIES.get(told.value)
+    data["hypervisor"] = {"policy": policy or "linux"}
     return _Base("x86-64 servers in general", data, data["cache"])
 
 

@@ -39,6 +39,7 @@ from homenode.records.importing.assemble.hardware import (
     choose_machine,
     generation,
     real_topology,
+    run_by_esxi,
 )
 from homenode.records.importing.assemble.hosting import hosting, set_on_host
 from homenode.records.importing.assemble.hpux import is_hpux, set_in_cells, smallest_of_cells
@@ -116,6 +117,8 @@ def assemble(
     else:
         machine = choose_machine(facts, system, chosen.machine, need)
     notices.extend(machine.notices)
+    if under == "vmware":
+        machine = run_by_esxi(machine)
     if machine.description.hypervisor.policy in HOST_POLICIES:
         topology = real_topology(facts, system or SystemFacts(""))
         set_on_host(planned, machine.description, under, topology, notices)

@@ -25,6 +25,7 @@ const QUANTUM: Setting = Setting {
     least: 1_000_000,
     most: 100_000_000,
     meaning: "length of a turn",
+    source: "",
     assumed: "a round number: systems with such turns have had 1 ms to 100 ms",
 };
 

@@ -9,6 +9,9 @@ pub fn check(spec: &Spec, at: usize, cgroup: &Cgroup) -> Checked {
     let owner = &Owner::new(format!("cgroup {}", cgroup.name), format!("/cgroups/{at}"));
     let instead = match spec.machine.hypervisor.policy {
         Policy::Linux => None,
+        Policy::Esxi => {
+            Some("ESXi has none: give each virtual machine shares, a reservation, a limit")
+        }
         Policy::Credit2 => Some("Xen has none: give each partition a weight and a cap"),
         _ => Some("its scheduler knows none: pin threads"),
     };

@@ -3,6 +3,7 @@
 
 mod cgroups;
 mod credit2;
+mod esxi;
 mod linux;
 mod others;
 mod refusal;
@@ -100,9 +101,16 @@ fn check_shared(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     }
     let threads = &processors.within("host");
     check_threads(spec, *r#virtual, host, threads)?;
+    let (of_esxi, instead) = (
+        host.shares.is_some() || host.reservation != 0.0,
+        "leave it out",
+    );
+    let elsewhere = of_esxi && spec.machine.hypervisor.policy != Policy::Esxi;
+    refuse_if(spec, threads, elsewhere, "shares or a reservation", instead)?;
     match spec.machine.hypervisor.policy {
         Policy::Credit2 => credit2::check_domain(spec, *r#virtual, *weight, host, processors),
         Policy::Linux => linux::check_tasks(spec, host, threads),
+        Policy::Esxi => esxi::check(spec, *r#virtual, host, processors),
         _ => others::check_alike(spec, host, threads),
     }
 }

@@ -1,0 +1,226 @@
+//! VMware's scheduler of ESXi: virtual machines get time by their shares, each is at home on a
+//! memory node, and a virtual processor that leads its siblings is stopped.
+//!
+//! ```text
+//! wake     a world goes to a processor that idles, or takes that of one that is ahead   place
+//! pick     the virtual machine that has used least by its shares is next                pick
+//! poll     1 ms: worlds that lead the slowest of their siblings stop, and go on again   cosched
+//! rebalance  2 s: reservations count anew, virtual machines change their nodes          numa
+//! limit    a period: what those with a limit may use                                    limits
+//! ```
+//! Rules after VMware, "The CPU Scheduler in VMware vSphere 5.1" (2013), and the documentation of
+//! vSphere Resource Management 6.7 to 8.0; the scheduler itself is not public. Not modelled:
+//! resource pools, latency sensitivity, action affinity, the search for idle processors within a
+//! few only, whole cores for those far behind.
+
+mod claims;
+mod cosched;
+mod limits;
+mod numa;
+mod params;
+mod parts;
+mod pick;
+mod place;
+mod setup;
+
+use std::collections::VecDeque;
+
+use super::super::host::{HostCount, HostPolicy, HostScheduler, Setting};
+use super::super::State;
+use crate::ids::{ById, CoreId, PartitionId, Span, VpId};
+use crate::kernel::When;
+use crate::spec::Spec;
+pub use claims::entitled;
+use params::{Rules, SETTINGS};
+use parts::{Client, Doing, Processor, Vm, World};
+
+/// The scheduler.
+#[derive(Clone, Debug)]
+pub struct Esxi {
+    rules: Rules,
+    /// Threads of a core.
+    siblings: usize,
+    worlds: ById<VpId, World>,
+    vms: ById<PartitionId, Vm>,
+    clients: Vec<Client>,
+    /// Processors of each memory node.
+    nodes: Vec<Span<CoreId>>,
+    cores: ById<CoreId, Processor>,
+    /// Worlds that wait, in the order in which they came.
+    ready: Vec<VpId>,
+    /// How far the clocks of those have come that compete for processors.
+    level: f64,
+    pending: VecDeque<CoreId>,
+    poll_at: When,
+    rebalance_at: When,
+    /// How often that has come.
+    rebalanced: u64,
+    limit_at: When,
+}
+
+impl HostPolicy for Esxi {
+    const SETTINGS: &'static [Setting] = SETTINGS;
+
+    fn begin(spec: &Spec, state: &State, _replication: u64) -> Self {
+        Self::new(spec, state)
+    }
+}
+
+impl Esxi {
+    /// Whether a world may run on a processor.
+    fn may(&self, vp: VpId, core: CoreId) -> bool {
+        let world = &self.worlds[vp];
+        if world.pins.is_empty() {
+            self.nodes[self.clients[world.client].home].contains(core)
+        } else {
+            world.pins.contains(&core)
+        }
+    }
+
+    /// Whether a world that waits could run on a processor now.
+    fn could(&self, vp: VpId, core: CoreId) -> bool {
+        !self.vms[self.worlds[vp].vm].is_held() && self.may(vp, core)
+    }
+
+    /// A processor must be asked whom it runs, once.
+    fn ask(&mut self, core: CoreId) {
+        if !std::mem::replace(&mut self.cores[core].is_pending, true) {
+            self.pending.push_back(core);
+        }
+    }
+
+    /// Threads of a processor's core.
+    fn threads_of(&self, core: CoreId) -> Span<CoreId> {
+        let first = core.index() / self.siblings * self.siblings;
+        Span::new(first, self.siblings.min(self.cores.len() - first))
+    }
+
+    /// Books the time of those that run on a processor's core, before any of them changes.
+    fn book(&mut self, core: CoreId, now: u64) {
+        let threads = self.threads_of(core);
+        let busy = threads
+            .into_iter()
+            .filter(|at| self.cores[*at].runner.is_some());
+        let part = if busy.count() > 1 {
+            self.rules.shared_core
+        } else {
+            1.0
+        };
+        for at in threads {
+            let processor = &mut self.cores[at];
+            let elapsed = now - std::mem::replace(&mut processor.booked_to, now);
+            let Some(vp) = processor.runner else { continue };
+            let world = &mut self.worlds[vp];
+            world.progress_ns += elapsed;
+            world.wanted_ns += elapsed;
+            world.got_ns += elapsed as f64 * part;
+            let vm = &mut self.vms[world.vm];
+            vm.clock += vm.pace(elapsed as f64 * part);
+            vm.budget_ns -= elapsed as i64;
+        }
+    }
+
+    /// A world does something else from now on.
+    fn set(&mut self, vp: VpId, doing: Doing, now: u64) {
+        let world = &mut self.worlds[vp];
+        let spent = now - std::mem::replace(&mut world.since, now);
+        match std::mem::replace(&mut world.doing, doing) {
+            Doing::Ready => world.wanted_ns += spent,
+            Doing::Stopped => {
+                world.wanted_ns += spent;
+                self.vms[world.vm].count.throttled_ns += spent;
+            }
+            Doing::Asleep | Doing::Running => {}
+        }
+    }
+}
+
+impl HostScheduler for Esxi {
+    fn wake(&mut self, vp: VpId, _waker: Option<CoreId>, now: u64) {
+        if self.worlds[vp].doing != Doing::Asleep {
+            return;
+        }
+        self.catch_up(vp, now);
+        self.line_up(vp, now);
+    }
+
+    fn sleep(&mut self, vp: VpId, now: u64) {
+        let world = &self.worlds[vp];
+        match (world.doing, world.core) {
+            (Doing::Running, Some(core)) => {
+                self.book(core, now);
+                self.cores[core].runner = None;
+                self.ask(core);
+            }
+            (Doing::Ready, _) => self.ready.retain(|waits| *waits != vp),
+            _ => {}
+        }
+        self.set(vp, Doing::Asleep, now);
+    }
+
+    fn look(&mut self, core: CoreId, _now: u64) {
+        self.ask(core);
+    }
+
+    fn look_at(&self, core: CoreId, _now: u64) -> When {
+        self.cores[core].look_at
+    }
+
+    fn timer(&mut self, now: u64) {
+        if self.limit_at.has_come(now) {
+            self.give_out(now);
+        }
+        if self.rebalance_at.has_come(now) {
+            self.rebalance(now);
+        }
+        if self.poll_at.has_come(now) {
+            self.poll(now);
+        }
+    }
+
+    fn timer_at(&self) -> When {
+        self.poll_at.min(self.rebalance_at).min(self.limit_at)
+    }
+
+    fn take_pending(&mut self) -> Option<CoreId> {
+        let core = self.pending.pop_front()?;
+        self.cores[core].is_pending = false;
+        Some(core)
+    }
+
+    fn has_waiting(&self, core: CoreId) -> bool {
+        self.ready.iter().any(|vp| self.could(*vp, core))
+    }
+
+    fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
+        self.choose(core, now)
+    }
+
+    /// The sibling takes the place of one that spins.
+    fn yield_to(&mut self, vp: VpId, sibling: VpId, _now: u64) -> bool {
+        let (world, waits) = (&self.worlds[vp], &self.worlds[sibling]);
+        let Some(core) = world.core.filter(|_| world.doing == Doing::Running) else {
+            return false;
+        };
+        if waits.doing != Doing::Ready || !self.could(sibling, core) {
+            return false;
+        }
+        self.cores[core].hand_to = Some(sibling);
+        self.ask(core);
+        true
+    }
+
+    fn counted(&self, partition: PartitionId, now: u64) -> HostCount {
+        let vm = &self.vms[partition];
+        let stopped = vm.worlds.into_iter().map(|vp| &self.worlds[vp]);
+        let stopped = stopped.filter(|world| world.doing == Doing::Stopped);
+        let open: u64 = stopped.map(|world| now - world.since).sum();
+        HostCount {
+            throttled_ns: vm.count.throttled_ns + open + self.held_ns(partition, now),
+            ..vm.count
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Home nodes: a virtual machine, or each of its NUMA clients where it is wider than a node, runs
+//! on one memory node, and changes it when nodes are loaded unevenly.
+//!
+//! A wide one is divided into as few clients as fit the cores of a node, threads not counted; at
+//! most one a node as long as there are nodes. Where its memory lies decides where a client begins,
+//! else the least loaded node. Memory follows one that moves, as the simulation moves pages.
+
+use super::claims::{rate, Claim};
+use super::{Client, Doing, Esxi};
+use crate::kernel::When;
+
+/// A client that goes to the less loaded node, and perhaps one that comes from there.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    goes: usize,
+    comes: Option<usize>,
+    /// Difference in load that is left.
+    left: f64,
+}
+
+impl Esxi {
+    /// Gives shares anew by what was wanted, then moves a client if nodes are loaded unevenly.
+    pub(super) fn rebalance(&mut self, now: u64) {
+        let period = self.rules.rebalance_ns as f64;
+        self.rebalance_at = When::at(now + self.rules.rebalance_ns);
+        for core in self.cores.ids() {
+            self.book(core, now);
+        }
+        let worlds = self.worlds.iter_mut();
+        let wanted: Vec<f64> = worlds
+            .map(|world| {
+                let waits = matches!(world.doing, Doing::Ready | Doing::Stopped);
+                let open = if waits {
+                    (now - world.since).min(period as u64)
+                } else {
+                    0
+                };
+                (std::mem::take(&mut world.wanted_ns) + open) as f64 / period
+            })
+            .map(|cores| cores.min(1.0))
+            .collect();
+        self.count_shares(&wanted);
+        self.even_out(&wanted, now);
+        self.rebalanced += 1;
+        let periods = self.rules.fairness_periods;
+        if periods > 0 && self.rebalanced % periods == 0 {
+            self.pay_owed(now);
+        }
+    }
+
+    /// The client that is owed most changes its node with the one that got most elsewhere beyond
+    /// what it was due: on nodes of their own no clock makes them equal.
+    fn pay_owed(&mut self, now: u64) {
+        let mut owed = Vec::with_capacity(self.clients.len());
+        for client in &self.clients {
+            let mut sums = (0.0, 0.0);
+            for vp in client.worlds {
+                let world = &mut self.worlds[vp];
+                sums.0 += std::mem::take(&mut world.due_ns);
+                sums.1 += std::mem::take(&mut world.got_ns);
+            }
+            owed.push(if sums.0 > 0.0 {
+                1.0 - sums.1 / sums.0
+            } else {
+                0.0
+            });
+        }
+        let able = |at: &usize| !self.clients[*at].is_pinned;
+        let by_owed = |a: &usize, b: &usize| owed[*a].total_cmp(&owed[*b]);
+        let Some(poor) = (0..owed.len()).filter(able).max_by(by_owed) else {
+            return;
+        };
+        let (from, of) = (self.clients[poor].home, &self.clients[poor]);
+        let other = |at: &usize| {
+            let client = &self.clients[*at];
+            let apart = client.home != from && !self.has_sibling(of, client.home);
+            apart && !self.has_sibling(client, from) && owed[*at] < 0.0
+        };
+        let rich = (0..owed.len()).filter(able).filter(other).min_by(by_owed);
+        if let Some(rich) = rich.filter(|_| owed[poor] > self.rules.owed) {
+            let to = self.clients[rich].home;
+            self.change_home(poor, to, now);
+            self.change_home(rich, from, now);
+        }
+    }
+
+    /// Moves one client, or swaps two, between the nodes that differ most.
+    fn even_out(&mut self, wanted: &[f64], now: u64) {
+        let of = |client: &Client| wanted[client.worlds.numbers()].iter().sum::<f64>();
+        let wants: Vec<f64> = self.clients.iter().map(of).collect();
+        let mut load = vec![0.0; self.nodes.len()];
+        for (client, cores) in self.clients.iter().zip(&wants) {
+            load[client.home] += cores / self.capacity(client.home);
+        }
+        let nodes = 0..load.len();
+        let by_load = |a: &usize, b: &usize| load[*a].total_cmp(&load[*b]);
+        let (Some(to), Some(from)) = (nodes.clone().min_by(by_load), nodes.max_by(by_load)) else {
+            return;
+        };
+        let apart = load[from] - load[to];
+        if apart <= self.rules.imbalance {
+            return;
+        }
+        let found = self.best_move(from, to, apart, &wants);
+        if let Some(found) = found.filter(|found| found.left <= self.rules.thrash * apart) {
+            self.change_home(found.goes, to, now);
+            if let Some(comes) = found.comes {
+                self.change_home(comes, from, now);
+            }
+        }
+    }
+
+    /// The client, or the two, whose move leaves least of a difference; fewer moves among equals.
+    fn best_move(&self, from: usize, to: usize, apart: f64, wants: &[f64]) -> Option<Move> {
+        let moved = |at: usize| wants[at] / self.capacity(from) + wants[at] / self.capacity(to);
+        let on = |node: usize, other: usize| {
+            let all = self.clients.iter().enumerate();
+            let able = move |(_, client): &(usize, &Client)| {
+                client.home == node && !client.is_pinned && !self.has_sibling(client, other)
+            };
+            all.filter(able).map(|(at, _)| at).collect::<Vec<_>>()
+        };
+        let mut best: Option<Move> = None;
+        let mut consider = |goes: usize, comes: Option<usize>| {
+            let net = moved(goes) - comes.map_or(0.0, moved);
+            let left = (apart - net).abs();
+            if best.is_none_or(|best| left < best.left) {
+                best = Some(Move { goes, comes, left });
+            }
+        };
+        let (going, coming) = (on(from, to), on(to, from));
+        for goes in &going {
+            consider(*goes, None);
+        }
+        for goes in &going {
+            for comes in &coming {
+                consider(*goes, Some(*comes));
+            }
+        }
+        best
+    }
+
+    /// Whether another client of the same virtual machine is at home on a node.
+    fn has_sibling(&self, client: &Client, node: usize) -> bool {
+        let others = self.clients.iter();
+        let mut others = others.filter(|other| other.vm == client.vm && other.home == node);
+        others.next().is_some()
+    }
+
+    /// Cores of a node.
+    fn capacity(&self, node: usize) -> f64 {
+        self.nodes[node].len() as f64 / self.siblings as f64
+    }
+
+    /// A client is at home elsewhere from now on: those that wait look for a processor there, and
+    /// those that run lose theirs.
+    fn change_home(&mut self, client: usize, home: usize, now: u64) {
+        self.clients[client].home = home;
+        for vp in self.clients[client].worlds {
+            match (self.worlds[vp].doing, self.worlds[vp].core) {
+                (Doing::Running, Some(core)) => self.ask(core),
+                (Doing::Ready, _) => {
+                    self.ready.retain(|waits| *waits != vp);
+                    self.line_up(vp, now);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Shares that count until the next look: as given, or as many more as a reservation asks for
+    /// where what is wanted is more than there is.
+    pub(super) fn count_shares(&mut self, wanted: &[f64]) {
+        let all = self.cores.len() as f64;
+        let claims: Vec<Claim> = self
+            .vms
+            .iter()
+            .map(|vm| {
+                let wants: f64 = wanted[vm.worlds.numbers()].iter().sum();
+                let most = vm.limit.unwrap_or(f64::MAX).min(wants);
+                Claim {
+                    shares: vm.shares,
+                    least: vm.reservation.min(most),
+                    most,
+                }
+            })
+            .collect();
+        let rate = rate(all, &claims);
+        let period = self.rules.rebalance_ns as f64;
+        for (vm, claim) in self.vms.iter_mut().zip(&claims) {
+            let reserved = if rate > 0.0 {
+                vm.reservation / rate
+            } else {
+                0.0
+            };
+            vm.counts = vm.shares.max(reserved);
+            let due = if rate > 0.0 {
+                claim.at(rate)
+            } else {
+                claim.most
+            };
+            for vp in vm.worlds {
+                self.worlds[vp].due_ns += due / vm.worlds.len() as f64 * period;
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What the scheduler keeps of virtual machines, their worlds, and processors.
+
+use crate::hypervisor::HostCount;
+use crate::ids::{CoreId, PartitionId, Span, VpId};
+use crate::kernel::When;
+
+/// Shares of a virtual processor where nobody says otherwise ("normal").
+pub(super) const NORMAL: f64 = 1_000.0;
+
+/// What a world does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    /// It has no work.
+    Asleep,
+    /// It waits for a processor (%RDY).
+    Ready,
+    /// It runs.
+    Running,
+    /// It was stopped because it leads its siblings (%CSTP).
+    Stopped,
+}
+
+/// A world: a virtual processor as it is scheduled.
+#[derive(Clone, Debug)]
+pub(super) struct World {
+    pub(super) vm: PartitionId,
+    pub(super) doing: Doing,
+    /// Since when.
+    pub(super) since: u64,
+    /// Where it runs, or ran last.
+    pub(super) core: Option<CoreId>,
+    /// Where it may run by hand; empty = where its client is at home.
+    pub(super) pins: Vec<CoreId>,
+    /// Its NUMA client, by place in the list.
+    pub(super) client: usize,
+    /// Time that it has run, or had nothing to do, as its siblings' pace is measured [ns].
+    pub(super) progress_ns: u64,
+    /// Time for which it had work since nodes were last looked at [ns].
+    pub(super) wanted_ns: u64,
+    /// Time that it has got since fairness was last looked at [ns].
+    pub(super) got_ns: f64,
+    /// Time that it was due meanwhile [ns].
+    pub(super) due_ns: f64,
+}
+
+/// A virtual machine.
+#[derive(Clone, Debug)]
+pub(super) struct Vm {
+    pub(super) worlds: Span<VpId>,
+    /// Shares that it was given.
+    pub(super) shares: f64,
+    /// Shares that count: more where its reservation asks for it.
+    pub(super) counts: f64,
+    /// Least that it gets if it wants it [cores].
+    pub(super) reservation: f64,
+    /// Most that it may use [cores]; none = no limit.
+    pub(super) limit: Option<f64>,
+    /// What it has used [ns], divided by its shares: who has least is served first.
+    pub(super) clock: f64,
+    /// What is left of its limit in this period [ns].
+    pub(super) budget_ns: i64,
+    /// Since when it has been at its limit; never = it is not.
+    pub(super) held_from: When,
+    pub(super) count: HostCount,
+}
+
+impl Vm {
+    /// How much its clock goes on for what it uses.
+    pub(super) fn pace(&self, used_ns: f64) -> f64 {
+        used_ns / self.counts
+    }
+
+    /// The same for the time of one of its virtual processors, whatever its size.
+    pub(super) fn lead_of(&self, ns: u64) -> f64 {
+        self.pace(ns as f64 * self.worlds.len() as f64)
+    }
+
+    /// Whether it has siblings that are held to one pace.
+    pub(super) fn is_wide(&self) -> bool {
+        self.worlds.len() > 1
+    }
+
+    /// Whether it is at its limit.
+    pub(super) fn is_held(&self) -> bool {
+        self.held_from.is_set()
+    }
+}
+
+/// Virtual processors of a virtual machine with one home.
+#[derive(Clone, Debug)]
+pub(super) struct Client {
+    pub(super) vm: PartitionId,
+    pub(super) worlds: Span<VpId>,
+    /// Its node, by place in the list.
+    pub(super) home: usize,
+    /// Whether it was placed by hand and stays.
+    pub(super) is_pinned: bool,
+}
+
+/// A logical processor.
+#[derive(Clone, Debug)]
+pub(super) struct Processor {
+    pub(super) runner: Option<VpId>,
+    /// Up to when its runner's time is booked.
+    pub(super) booked_to: u64,
+    /// When the runner's quantum ends.
+    pub(super) turn_ends: u64,
+    pub(super) look_at: When,
+    /// Who is to run here next, for a sibling has made room.
+    pub(super) hand_to: Option<VpId>,
+    pub(super) is_pending: bool,
+}
+
+impl Processor {
+    /// One that idles.
+    pub(super) fn idle() -> Self {
+        Self {
+            runner: None,
+            booked_to: 0,
+            turn_ends: 0,
+            look_at: When::NEVER,
+            hand_to: None,
+            is_pending: false,
+        }
+    }
+
+    /// Whether a world that wakes may be sent here.
+    pub(super) fn is_free(&self) -> bool {
+        self.runner.is_none() && !self.is_pending
+    }
+}

@@ -1,0 +1,311 @@
+//! Policy `esxi`: shares, reservations and limits, one pace for siblings, home nodes.
+
+mod common;
+
+use common::host::{group, host_machine, host_spec, on_off, plain_kvm, threads};
+use common::{assert_all, loops, memory, run, transactions, Outcome, MS, SECOND};
+use homenode_engine::kernel::Stream;
+use homenode_engine::spec::{
+    Distribution, HostThreads, LockKind, MemoryPolicy, Partition, Policy, Spec,
+};
+
+const RUN_S: f64 = 10.0;
+
+/// A virtual machine with endless loops for all its virtual processors.
+fn vm(name: &str, vcpus: u16, shares: Option<u32>) -> Partition {
+    of(name, vcpus, shares, 0.0, None)
+}
+
+fn of(
+    name: &str,
+    vcpus: u16,
+    shares: Option<u32>,
+    reservation: f64,
+    limit: Option<f64>,
+) -> Partition {
+    let host = HostThreads {
+        kvm: Some(plain_kvm()),
+        shares,
+        reservation,
+        cap: limit,
+        ..HostThreads::default()
+    };
+    group(name, threads(vcpus, 0, host), loops(u32::from(vcpus)))
+}
+
+fn esxi(machine: &str, vms: Vec<Partition>) -> Spec {
+    let mut spec = host_spec(host_machine(Policy::Esxi, machine), vec![], vms);
+    spec.duration_ns = (RUN_S * 1e9) as u64;
+    spec
+}
+
+fn with(mut spec: Spec, setting: &str, value: u64) -> Spec {
+    let settings = &mut spec.machine.hypervisor.settings;
+    settings.insert(setting.into(), value);
+    spec
+}
+
+fn cores(outcome: &Outcome, name: &str) -> f64 {
+    outcome.total(name, "busy_ns") / (RUN_S * 1e9)
+}
+
+#[track_caller]
+fn assert_cores(outcome: &Outcome, name: &str, wanted: f64, within: f64) {
+    let got = cores(outcome, name);
+    assert!(
+        (got - wanted).abs() <= within,
+        "{name}: {got}, not {wanted}"
+    );
+}
+
+#[test]
+fn time_goes_by_the_shares_of_whole_virtual_machines() {
+    let vms = vec![vm("a", 2, Some(4000)), vm("b", 2, None), vm("c", 1, None)];
+    let outcome = run(&esxi("core:2", vms), 0);
+    for (name, part) in [("a", 4.0), ("b", 2.0), ("c", 1.0)] {
+        assert_cores(&outcome, name, 2.0 * part / 7.0, 0.03);
+    }
+}
+
+#[test]
+fn a_limit_holds_beside_idle_processors() {
+    let outcome = run(
+        &esxi(
+            "core:4",
+            vec![of("a", 4, None, 0.0, Some(1.5)), vm("b", 1, None)],
+        ),
+        0,
+    );
+    assert_cores(&outcome, "a", 1.5, 0.01);
+    // Four are held for all but 7.5 of each 20 ms, in which they are due more than the fifth.
+    assert_cores(&outcome, "b", 0.625, 0.01);
+    let held = outcome.total("a", "throttled_ns") / (RUN_S * 1e9);
+    assert!((held - 2.5).abs() < 0.05, "{held}");
+}
+
+#[test]
+fn a_reservation_is_kept_against_many_shares() {
+    let vms = || vec![of("a", 2, Some(100), 1.5, None), vm("b", 4, Some(100_000))];
+    let outcome = run(&esxi("core:4", vms()), 0);
+    assert_cores(&outcome, "a", 1.5, 0.05);
+    let mut without = vms();
+    without[0] = vm("a", 2, Some(100));
+    let outcome = run(&esxi("core:4", without), 0);
+    assert_cores(&outcome, "a", 0.004, 0.03);
+}
+
+#[test]
+fn who_leads_the_slowest_sibling_is_stopped() {
+    // Eight virtual processors for four cores: all of one virtual machine keep one pace.
+    let vms = || vec![vm("wide", 6, None), vm("other", 2, None)];
+    let outcome = run(&esxi("core:4", vms()), 0);
+    let stopped = outcome.total("wide", "throttled_ns");
+    assert!(stopped > 0.05 * RUN_S * 1e9, "{stopped}");
+    let free = run(&with(esxi("core:4", vms()), "costop_ns", 0), 0);
+    assert_eq!(free.total("wide", "throttled_ns"), 0.0);
+    // Being stopped takes nothing from it: a sibling runs in its place.
+    assert!((cores(&outcome, "wide") - cores(&free, "wide")).abs() < 0.1);
+}
+
+#[test]
+fn siblings_without_work_stop_nobody() {
+    let mut mostly_idle = vm("wide", 4, None);
+    mostly_idle.workload = loops(1);
+    let outcome = run(&esxi("core:2", vec![mostly_idle, vm("other", 2, None)]), 0);
+    assert_eq!(outcome.total("wide", "throttled_ns"), 0.0);
+}
+
+#[test]
+fn one_that_wakes_does_not_wait_for_a_quantum() {
+    let mut sleeper = vm("s", 1, None);
+    on_off(1, 1e6, 9 * MS, &mut sleeper);
+    let outcome = run(&esxi("core:1", vec![sleeper, vm("b", 1, None)]), 0);
+    let waited = outcome.of("s").dispatch_wait;
+    assert!(waited.mean < 1e6, "{waited:?}");
+    // One at its due waits longer than one that asks for little.
+    let mut hungry = vm("s", 1, Some(100));
+    on_off(1, 1e6, 9 * MS, &mut hungry);
+    let outcome = run(&esxi("core:1", vec![hungry, vm("b", 1, None)]), 0);
+    assert!(outcome.of("s").dispatch_wait.mean > 2.0 * waited.mean);
+}
+
+/// A virtual machine whose memory is on one node.
+fn on(name: &str, vcpus: u16, node: u16) -> Partition {
+    let mut one = vm(name, vcpus, None);
+    one.memory = vec![memory(&[node], 1 << 30)];
+    one.memory_policy = MemoryPolicy::Proportional;
+    one
+}
+
+const TWO_NODES: &str = "node:2 chip:1 core:4";
+
+#[test]
+fn virtual_machines_leave_a_full_node_after_two_seconds() {
+    // All begin where their memory is: eight for four cores, beside four that idle.
+    let vms = vec![on("a", 4, 0), on("b", 4, 0)];
+    let outcome = run(&esxi(TWO_NODES, vms), 0);
+    let all = cores(&outcome, "a") + cores(&outcome, "b");
+    assert!((all - (4.0 * 2.0 + 8.0 * 8.0) / 10.0).abs() < 0.1, "{all}");
+    let never = with(
+        esxi(TWO_NODES, vec![on("a", 4, 0), on("b", 4, 0)]),
+        "rebalance_ns",
+        60 * SECOND,
+    );
+    let outcome = run(&never, 0);
+    let all = cores(&outcome, "a") + cores(&outcome, "b");
+    assert!((all - 4.0).abs() < 0.05, "{all}");
+}
+
+#[test]
+fn a_wide_one_is_divided_over_nodes() {
+    let outcome = run(&esxi(TWO_NODES, vec![on("wide", 6, 0)]), 0);
+    assert_cores(&outcome, "wide", 6.0, 0.01);
+    assert!(outcome.total("wide", "host_migrations") < 1.0);
+}
+
+#[test]
+fn nodes_that_are_even_enough_move_nobody() {
+    let vms = vec![on("a", 2, 0), on("b", 2, 1), on("c", 2, 0), on("d", 2, 1)];
+    let outcome = run(&esxi(TWO_NODES, vms), 0);
+    for name in ["a", "b", "c", "d"] {
+        assert_cores(&outcome, name, 2.0, 0.01);
+        assert_eq!(outcome.total(name, "host_migrations"), 0.0);
+    }
+}
+
+#[test]
+fn who_is_owed_changes_nodes_with_who_got_too_much() {
+    // Three for two nodes: two share one, and none may be moved to where it would be as crowded.
+    let vms = || vec![on("a", 4, 0), on("b", 4, 1), on("c", 4, 1)];
+    let parts = |fair: u64| {
+        let mut spec = with(esxi(TWO_NODES, vms()), "fairness_periods", fair);
+        spec.duration_ns = 120 * SECOND;
+        let outcome = run(&spec, 0);
+        ["a", "b", "c"].map(|name| outcome.total(name, "busy_ns") / 120e9)
+    };
+    let spread = |parts: [f64; 3]| {
+        parts
+            .iter()
+            .fold(0.0, |most: f64, part| most.max((part - 8.0 / 3.0).abs()))
+    };
+    assert!(spread(parts(5)) < 0.3, "{:?}", parts(5));
+    assert!(spread(parts(0)) > 1.2, "{:?}", parts(0));
+}
+
+/// Instructions a nanosecond of the first of some virtual machines of eight, on eight processors,
+/// with a lock.
+fn beside(others: usize, kind: LockKind, lock_share: f64) -> f64 {
+    let one = |at: usize| {
+        let mut one = vm(&format!("g{at}"), 8, None);
+        one.profile.lock_share = lock_share;
+        one.profile.lock_hold_instructions = 2_000.0;
+        one.profile.lock_kind = kind;
+        one
+    };
+    let mut spec = esxi("core:8", (0..=others).map(one).collect());
+    spec.duration_ns = 6 * SECOND;
+    run(&spec, 0).total("g0", "instructions") / 6e9
+}
+
+#[test]
+fn a_virtual_machine_more_never_makes_another_one_faster() {
+    for lock_share in [0.01, 0.1, 0.3] {
+        for kind in [LockKind::Queue, LockKind::Ticket, LockKind::TestAndSet] {
+            let [one, two, three] = [0, 1, 2].map(|others| beside(others, kind, lock_share));
+            let told = format!("{kind:?} {lock_share}: {one} {two} {three}");
+            assert!(two < 0.9 * one && three < 0.9 * two, "{told}");
+        }
+    }
+}
+
+#[test]
+fn everything_adds_up() {
+    let mut open = vm("o", 3, Some(500));
+    open.workload = transactions(900.0, Distribution::Exponential);
+    let vms = vec![open, of("l", 3, None, 0.2, Some(0.7)), vm("w", 5, None)];
+    let mut spec = esxi(TWO_NODES, vms);
+    spec.machine.hypervisor.linux.switch_ns = 2_000;
+    let outcome = run(&spec, 0);
+    assert_all(&spec, &outcome);
+}
+
+/// What each gets where all want all that they can have: shares, no less than is reserved, no more
+/// than it can use. Shares are raised or cut one by one until all fit, not by halving.
+fn due(cores: f64, claims: &[(f64, f64, f64)]) -> Vec<f64> {
+    let mut fixed: Vec<Option<f64>> = vec![None; claims.len()];
+    loop {
+        let taken: f64 = fixed.iter().flatten().sum();
+        let open = || (0..claims.len()).filter(|at| fixed[*at].is_none());
+        let shares: f64 = open().map(|at| claims[at].0).sum();
+        let rate = (cores - taken) / shares;
+        let part = |at: usize| (rate * claims[at].0).clamp(claims[at].1, claims[at].2);
+        let off: f64 = open().map(|at| part(at) - rate * claims[at].0).sum();
+        // Those who get more than their shares bind first where they take too much in all, and
+        // those who get less where too much is left.
+        let binds = |at: &usize| {
+            let beyond = part(*at) - rate * claims[*at].0;
+            if off > 0.0 {
+                beyond > 0.0
+            } else {
+                beyond < 0.0
+            }
+        };
+        let bound: Vec<usize> = open().filter(binds).collect();
+        if bound.is_empty() || off == 0.0 {
+            return (0..claims.len())
+                .map(|at| fixed[at].unwrap_or_else(|| part(at)))
+                .collect();
+        }
+        for at in bound {
+            fixed[at] = Some(part(at));
+        }
+    }
+}
+
+/// Without limits, which come in bursts: who has fewer virtual processors than cores are free for
+/// half of a period cannot use what another leaves in the other half.
+#[test]
+fn random_hosts_share_as_exact_water_filling_says() {
+    let mut chance = Stream::new(11, 0, "hosts");
+    for host in 0..60 {
+        let cores = 1 + chance.below(24);
+        let mut vms = Vec::new();
+        let mut claims = Vec::new();
+        let mut unreserved = cores as f64;
+        for at in 0..2 + chance.below(6) {
+            let vcpus = 1 + chance.below(cores.min(12));
+            let most = vcpus as f64;
+            let shares = [500, 1000, 2000, 250][chance.below(4) as usize] * vcpus as u32;
+            let wish = if chance.below(3) == 0 {
+                most * 0.8
+            } else {
+                0.0
+            };
+            let reserved = wish.min(unreserved * 0.5);
+            unreserved -= reserved;
+            claims.push((f64::from(shares), reserved, most));
+            vms.push(of(
+                &format!("v{at}"),
+                vcpus as u16,
+                Some(shares),
+                reserved,
+                None,
+            ));
+        }
+        // A run of few quanta of 200 ms would tell their length.
+        let spec = with(esxi(&format!("core:{cores}"), vms), "quantum_ns", 20 * MS);
+        let outcome = run(&spec, 0);
+        for (at, wanted) in due(cores as f64, &claims).into_iter().enumerate() {
+            let got = cores_of(&outcome, at);
+            let off = (got - wanted).abs();
+            assert!(
+                off <= 0.02 * wanted + 0.02,
+                "host {host}, v{at}: {got} not {wanted} {claims:?} {cores}"
+            );
+        }
+    }
+}
+
+fn cores_of(outcome: &Outcome, at: usize) -> f64 {
+    cores(outcome, &format!("v{at}"))
+}

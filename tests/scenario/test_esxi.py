@@ -1,0 +1,108 @@
+"""Virtual machines of an ESXi host: what may be said of them, and what they get."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
+from homenode.errors import ScenarioError
+from homenode.model.scenario import Scenario
+from homenode.simulate.runner import run_scenario
+
+ESTATE = """\
+[machine]
+model = "intel-xeon-6240-2s"
+policy = "esxi"
+active_cores = 18
+hypervisor.smt = { value = false, why = "a thread a core" }
+
+[[partition]]
+name = "db"
+processors = { mode = "shared", virtual = 9, entitlement = 4.5 }
+memory = "64 GiB"
+workload = { kind = "loops", count = 9, endless = true, profile = "compute" }
+
+[[partition]]
+name = "app"
+count = 2
+processors = { mode = "shared", virtual = 9, shares = 18000 }
+memory = "64 GiB"
+workload = { kind = "loops", count = 9, endless = true, profile = "compute" }
+
+[[partition]]
+name = "batch"
+processors = { mode = "shared", virtual = 4, cap = 1.5 }
+memory = "8 GiB"
+workload = { kind = "loops", count = 4, endless = true, profile = "compute" }
+
+[run]
+warmup = "4 s"
+duration = "24 s"
+replications = 1
+"""
+
+
+@pytest.fixture
+def estate() -> Scenario:
+    return Scenario.from_toml(ESTATE)
+
+
+def test_what_all_would_get(estate: Scenario) -> None:
+    """Shares of 9,000, 2 x 18,000 and 4,000 on 18 cores: the database's are too few for what is
+    reserved, and the batch's for what its limit lets it use.
+    """
+    told = {one.name: one.entitlement for one in estate.partitions}
+    assert told["db"] == pytest.approx(4.5)
+    assert told["batch"] == pytest.approx(13.5 * 4 / 40)
+    assert told["app1"] == told["app2"] == pytest.approx(13.5 * 18 / 40)
+
+
+def test_they_get_it(estate: Scenario, tmp_path: Path) -> None:
+    run = run_scenario(estate, out=tmp_path)
+    for one in estate.partitions:
+        assert run.metrics[one.name]["physc"].mean == pytest.approx(one.entitlement, rel=0.08)
+    # Siblings that lead are stopped.
+    stopped = [run.metrics[one.name]["throttled_pct"].mean or 0.0 for one in estate.partitions]
+    assert max(stopped) > 0.5
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"partition.db.processors.weight": 200}, "ESXi does not know it; write shares"),
+    ({"partition.db.processors.capped": True}, "ESXi does not know it; write cap"),
+    ({"partition.db.processors.quota": "5 ms"}, "ESXi does not know it; write cap, in cores"),
+    ({"partition.db.processors.nice": 5}, "ESXi does not know it; leave nice out"),
+    ({"partition.db.processors.entitlement": 19.0}, "it can use 9 cores at most"),
+    ({"partition.batch.processors.entitlement": 2.0}, "it can use 1.5 cores at most"),
+    ({"partition.batch.processors.cap": 5.0}, "4 virtual processors can use no more"),
+    ({"partition.db.kvm": {}}, "every partition is a virtual machine there; leave kvm out"),
+    ({"cgroup": [{"name": "g"}]}, "ESXi has no control groups"),
+    ({"partition.app.processors.entitlement": 8.0}, "at most 18 cores"),
+    ({"machine.hypervisor.quantum": "2 s"}, "at most 1 s is possible"),
+    ({"machine.policy": "linux"}, "entitlement = 4.5: Linux does not know it"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), REFUSED, ids=[words for _, words in REFUSED])
+def test_what_it_does_not_know_is_refused_where_it_stands(
+    estate: Scenario, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(message)) as told:
+        estate.with_(changes)
+    assert re.search(r":\d+:\d+: ", str(told.value))
+
+
+def test_the_numbers_of_its_scheduler_are_published_or_assumed_with_a_range(
+    estate: Scenario,
+) -> None:
+    figures = {
+        name: figure for name, figure in estate.machine.figures() if name.startswith("hypervisor.")
+    }
+    assert figures["hypervisor.costop"].value == 3_000_000
+    assert figures["hypervisor.costop"].provenance == "source"
+    assert figures["hypervisor.preempt"].provenance == "assumed"
+    assert figures["hypervisor.kvm.halt_poll"].value == 0
