@@ -54,7 +54,9 @@ def _pairs(
         xOffset=alt.XOffset("kind:N", sort=list(colours)),
     )
     height = alt.Y("value:Q", title=name, scale=alt.Scale(domain=[0.0, top]))
-    drawn = base.mark_bar(stroke=LINE).encode(y=height, color=colour_of(colours))
+    drawn = base.mark_bar(stroke=LINE).encode(
+        y=height, color=colour_of(colours, legend=len(colours) > 1)
+    )
     spread = base.mark_rule(color=LINE).encode(y="low:Q", y2="high:Q")
     labels = base.mark_text(dy=-7, fontSize=8).encode(y="high:Q", text="shown:N")
     chart: alt.LayerChart = (drawn + spread + labels).properties(
