@@ -115,7 +115,8 @@ def _would_change(run: Run, others: Sequence[Run], advice: Advice | None) -> str
             text = f"{_names(run, other)[1]} uses {number(abs(before - used))} {frame.unit} {word}"
             told.append(f"{text}, {number(used)} in place of {number(before)}")
     if advice is not None:
-        told.append(f"Advice: {advice.told.rstrip('.')}" + _first_changes(advice))
+        word = "advice" if told else "Advice"
+        told.append(f"{word}: {advice.told.rstrip('.')}{_first_changes(advice)}")
     return f"{'; '.join(told)}." if told else ""
 
 
@@ -191,7 +192,7 @@ def _trust(run: Run, studies: list[StudyResult]) -> Section:
         lines.append("The studies of what this run uses, held against published results:")
     lines.append("What nothing publishes, of the machine and of the work, and is assumed, follows.")
     profiles = [profile(name) for name in dict.fromkeys(_profiles(run)) if name in shipped()]
-    assumed = [assumed_table(each) for each in (scenario_of(run).machine, *profiles)]
+    assumed = [assumed_table(scenario_of(run).machine), *map(assumed_table, profiles)]
     tables = [grid_of(one) for one in (table, *assumed) if one is not None]
     return Section("How far it can be trusted", lines, (), tables)
 
