@@ -271,6 +271,15 @@ def test_a_long_title_has_lines_and_is_said_in_one() -> None:
     assert DRAWN["waterfall"]["description"].startswith("From before to after, cores")
 
 
+def test_no_title_is_longer_than_a_chart() -> None:
+    title = " ".join(["Capability of partitions from their factors"] * 4)
+    drawn = charts.bands([Placed(label="a", kind=charts.WITHIN, at=0.0, shown="1")], title)
+    lines = drawn.to_dict()["title"]
+    assert " ".join(lines) == title
+    assert max(map(len, lines)) <= 72
+    assert title in drawn.to_dict()["description"]
+
+
 def test_published_points_are_of_a_form_of_their_own() -> None:
     dots = [one for one in views(DRAWN["curves"]) if "shape" in one["encoding"]]
     assert [one["encoding"]["shape"]["scale"]["range"] for one in dots] == [["diamond"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import LINE, colour_of
+from homenode.report.charts.colours import LINE, colour_of, lines_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -38,7 +38,7 @@ def beside(
         f"{one['label']} {one['kind']} {one['shown']}" for bars in panels.values() for one in bars
     )
     chart: alt.VConcatChart = alt.vconcat(*rows).properties(
-        title=title, description=f"{title}. Bars: {text}"
+        title=lines_of(title), description=f"{title}. Bars: {text}"
     )
     return chart
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import DASHES, LETTER, LINE, colour_of
+from homenode.report.charts.colours import DASHES, LETTER, LINE, colour_of, lines_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -66,7 +66,7 @@ def over_time(
         for row, points in rows.items()
     ]  # fmt: skip
     chart: alt.VConcatChart = alt.vconcat(*drawn).properties(
-        title=title, description=f"{title}. {_read(rows, colours)}"
+        title=lines_of(title), description=f"{title}. {_read(rows, colours)}"
     )
     return chart
 

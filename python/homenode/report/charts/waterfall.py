@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import LETTER, LINE, colour_of
+from homenode.report.charts.colours import LETTER, LINE, colour_of, lines_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -72,7 +72,7 @@ def steps(
     chart: alt.LayerChart = alt.LayerChart(
         layer=[levels, drawn, labels, *([marks] if lowest else [])]
     ).properties(
-        title=titles[0].split("\n") if "\n" in titles[0] else titles[0],
+        title=lines_of(titles[0]),
         description=said,
         width=640,
         height=320,
