@@ -43,9 +43,8 @@ def curves(
     )
     first, colour = next(iter(colours.items()))
     marked = f"datum.kind == '{first}'"
-    layers = lines + base.mark_point(
-        filled=True, size=60, opacity=1.0, color=colour
-    ).encode().transform_filter(marked)
+    points_on = base.mark_point(filled=True, size=60, opacity=1.0, color=colour)
+    layers = lines + points_on.transform_filter(marked)
     if dots:
         layers += _dotted(dots, axes)
     if step is not None:
