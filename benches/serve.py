@@ -1,16 +1,19 @@
 """How soon the page's server answers: clients who change layouts at once, of 20 partitions on 256
-cores. Prints answers' times, refusals, and the memory of the server and its workers before and
-after. Each moves partitions, waits for the answer, and thinks. Twice: layouts of which none was
-asked for before, three partitions moved of 20 to one of 8 places; then one moved, so that most were
-asked for by somebody before.
+cores. Prints answers' times, refusals, processor time an answer, and the memory of the server and
+its workers before and after. Each moves partitions, waits for the answer, and thinks. Three times:
+layouts of which none was asked for before, three partitions moved of 20 to one of 8 places, by
+clients who think for a second; by such who look at each answer for some seconds, as people do; then
+one moved, so that most were asked for by somebody before.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
 import re
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -36,6 +39,8 @@ workload = { kind = "users", count = 400, think = "200 ms", profile = "oltp" }
 BOOKS = 8
 PARTITIONS = 20
 AIM_MS = 500
+LOOKS = 5
+"""So many times as long as between two hasty moves somebody looks at an answer."""
 
 
 def main() -> None:
@@ -57,15 +62,22 @@ def main() -> None:
             try:
                 address = address_of(server)
                 asyncio.run(_clients(address, 2, 3, 0, 3))
-                for moved, what in ((3, "new layouts"), (1, "layouts known before, most of them")):
+                for moved, think, what in (
+                    (3, asked.think, "new layouts"),
+                    (3, LOOKS * asked.think, "new layouts that are looked at"),
+                    (1, asked.think, "layouts known before, most of them"),
+                ):
                     before, _ = memory_mib(server.pid)
-                    begun = time.monotonic()
-                    told = asyncio.run(
-                        _clients(address, asked.clients, asked.seconds, asked.think, moved)
+                    begun, used = time.monotonic(), _processor_s(server.pid)
+                    times, refused = asyncio.run(
+                        _clients(address, asked.clients, asked.seconds, think, moved)
                     )
-                    _tell(what, *told, time.monotonic() - begun)
-                    after, _ = memory_mib(server.pid)
-                    print(f"  server and workers: {before:.0f} MiB, then {after:.0f} MiB")
+                    _tell(f"{what}, {think:g} s between", times, refused, time.monotonic() - begun)
+                    used, (after, _) = _processor_s(server.pid) - used, memory_mib(server.pid)
+                    print(
+                        f"  {1000 * used / len(times):.0f} ms of processor time an answer; ", end=""
+                    )
+                    print(f"server and workers: {before:.0f} MiB, then {after:.0f} MiB")
             finally:
                 server.terminate()
 
@@ -87,17 +99,21 @@ def address_of(server: subprocess.Popen[str]) -> str:
 async def _clients(
     address: str, count: int, seconds: float, think: float, moved: int
 ) -> tuple[list[float], int]:
+    # One for all: each of its own would take the server's processors for tens of milliseconds.
+    context = httpx.create_ssl_context()
     end = time.monotonic() + seconds
-    told = await asyncio.gather(*(_client(address, one, end, think, moved) for one in range(count)))
+    told = await asyncio.gather(
+        *(_client(address, one, end, think, moved, context) for one in range(count))
+    )
     times = [each for one, _ in told for each in one]
     return times, sum(refused for _, refused in told)
 
 
 async def _client(
-    address: str, number: int, end: float, think: float, moved: int
+    address: str, number: int, end: float, think: float, moved: int, context: ssl.SSLContext
 ) -> tuple[list[float], int]:
-    draw, times, refused = random.Random(number), [], 0
-    async with httpx.AsyncClient(base_url=address, timeout=60) as client:
+    draw, times, refused = random.Random(f"{number} {think} {moved}"), [], 0
+    async with httpx.AsyncClient(base_url=address, timeout=60, verify=context) as client:
         await client.get("/")
         await asyncio.sleep(draw.random() * think)
         while time.monotonic() < end:
@@ -112,6 +128,17 @@ async def _client(
             refused += answer.status_code != 200 or answer.json()["solved"] is None
             await asyncio.sleep(think)
     return times, refused
+
+
+def _processor_s(server: int) -> float:
+    """Of a process and those that it started, now."""
+    pids = [server, *(int(one) for one in _children(server))]
+    fields = [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in pids]
+    return sum(int(one[11]) + int(one[12]) for one in fields) / os.sysconf("SC_CLK_TCK")
+
+
+def _children(of: int) -> list[str]:
+    return Path(f"/proc/{of}/task/{of}/children").read_text().split()
 
 
 def memory_mib(server: int) -> tuple[float, int]:

@@ -62,6 +62,22 @@ def test_the_picture_of_trust_shows_what_is_written_down() -> None:
     assert tool.says(tool.TRUST.read_text(encoding="utf-8")) == tool.says(tool.trust())
 
 
+def test_the_gallery_has_every_chart_that_there_is() -> None:
+    """A module of charts without a picture in the gallery would be seen by nobody."""
+    drawn = {
+        "bands": "Published and simulated", "beside": "Advice, before and after",
+        "courses": "Cores over time, and responses", "curves": "How a z/VM partition scales",
+        "heat": "A sweep of two things", "lying": "Headroom over days",
+        "moves": "Advice, before and after", "slices": "Who was on which core",
+        "spreads": "Cores over time, and responses",
+        "waterfall": "Where the cores of a partition went",
+    }  # fmt: skip
+    charts = ROOT / "python" / "homenode" / "report" / "charts"
+    modules = {path.stem for path in charts.glob("*.py")} - {"__init__", "colours"}
+    assert modules == drawn.keys()
+    assert set(drawn.values()) <= refresh.gallery.DRAWN.keys()
+
+
 @pytest.mark.slow("runs the demo")
 def test_the_opening_picture_is_what_the_demo_draws() -> None:
     tool = refresh.gallery

@@ -5,6 +5,7 @@ which `make docs` builds into docs/gallery/ (kept out of the sources).
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import io
 import json
 import re
@@ -30,6 +31,10 @@ _MOST_ROWS = 60
 DRAWN = {
     "The machine with a run on it": ["show", "p795-shared-book"],
     "Cores over time, and responses": ["show", "p795-shared-book", "--over-time"],
+    "Who was on which core": [
+        "show", "p795-shared-book", "--dispatches", "3 s", "--lasting", "20 ms",
+    ],
+    "Where the cores of all partitions went": ["explain", "p795-shared-book"],
     "Where the cores of a partition went": ["explain", "p795-shared-book:lpar1"],
     "What one pays more than the other": [
         "explain", "p795-shared-book:lpar1", "p795-shared-book:lpar2",
@@ -39,7 +44,14 @@ DRAWN = {
         "physc,response_ms_p95",
     ],
     "Advice, before and after": ["advise", str(FRAME), "--no-simulate", "--time", "5 s"],
+    "Headroom over days": [
+        "consolidate", "use.csv", "--onto", "ibm-power-e1080", "--cores", "12",
+        "--from", "*=ibm-power-770",
+    ],
     "Capability of a mainframe's partition": ["partition-table", "z14"],
+    "How a z/VM partition scales": [
+        "scaling", str(EXAMPLES / "zvm-monolith.toml"), "--processors", "10,20,40", "-n", "1",
+    ],
     "Published and simulated": ["study", "z14-caf"],
 }  # fmt: skip
 """Each chart's command."""
@@ -70,13 +82,29 @@ def says(picture: str) -> str:
 
 @contextlib.contextmanager
 def _made(*commands: list[str]) -> Iterator[Path]:
-    """A folder in which the example was run and commands drew, by number."""
+    """A folder in which the example was run, its dispatches written down, and commands drew, by
+    number.
+    """
     with tempfile.TemporaryDirectory(prefix="homenode-gallery-") as name, contextlib.chdir(name):
-        _done(["run", str(FRAME)])
+        told = FRAME.read_text().replace("[run]", "[run]\nrecord_dispatches = true")
+        Path(FRAME.name).write_text(told)
+        Path("use.csv").write_text("\n".join(_recorded()) + "\n")
+        _done(["run", FRAME.name])
         for at, command in enumerate(commands):
             for ending in ("svg", "json"):
                 _done([*command, "--picture", f"{at}.{ending}"])
         yield Path(name, "0.svg")
+
+
+def _recorded() -> Iterator[str]:
+    """Two weeks of three partitions by the hour: work by day, a batch by night, both growing."""
+    yield "name,time,cores"
+    begin = dt.datetime(2026, 9, 7)  # noqa: DTZ001 - a clock without a zone, as most recorders'
+    for name, day, night in (("web", 2.0, 0.4), ("db", 3.5, 1.0), ("batch", 0.3, 6.0)):
+        for at in range(14 * 24):
+            moment = begin + dt.timedelta(hours=at)
+            busy = day if 8 <= moment.hour < 18 else night
+            yield f"{name},{moment},{busy * (1 + at / 5000):.3f}"
 
 
 def _done(command: list[str]) -> None:

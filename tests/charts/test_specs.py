@@ -15,6 +15,7 @@ import vl_convert
 from homenode.report import charts
 from homenode.report.charts import Beside, Hot, Moment, Move, Piece, Placed, Spread, Step
 from homenode.report.charts.colours import DARK_GROUND, GROUND, LETTER, LIGHT_INK, LINE
+from homenode.report.charts.heat import DARK_FROM
 from homenode.report.charts.waterfall import CUT
 from homenode.report.pictures import scale_of
 
@@ -23,11 +24,11 @@ COLOURS = {"one": charts.LINES[0], "two": charts.LINES[1]}
 
 def _steps(lowest: float) -> Any:
     bars = [
-        Step(label="before", start=0.0, end=5.0, top=5.0, kind="one", shown="5.0"),
+        Step(label="a\nof before", start=0.0, end=5.0, top=5.0, kind="one", shown="5.0"),
         Step(label="cause", start=5.0, end=5.4, top=5.4, kind="two", shown="+0.4"),
         Step(label="after", start=0.0, end=5.4, top=5.4, kind="one", shown="5.4"),
     ]
-    return charts.steps(bars, [], ("From before to after", "cores"), COLOURS, (lowest, 6.0))
+    return charts.steps(bars, [], ("From before\nto after", "cores"), COLOURS, (lowest, 6.0))
 
 
 def specs() -> dict[str, dict[str, Any]]:
@@ -53,6 +54,7 @@ def specs() -> dict[str, dict[str, Any]]:
         charts.Slice(place="0", kind=kind, start=10.0 + at, end=11.0 + at, distance=far, shown="A0")
         for at, (kind, far) in enumerate(zip(COLOURS, charts.HEIGHTS, strict=False))
     ]
+    dots = [{"x": 2, "y": 1.5, "kind": "published"}]
     line = [{"x": x, "y": float(x), "kind": kind} for kind in COLOURS for x in (1, 2)]
     drawn = {
         "waterfall": _steps(0.0),
@@ -67,7 +69,9 @@ def specs() -> dict[str, dict[str, Any]]:
         "bands": charts.bands([placed], "Published"),
         "slices": charts.slices(slices, ["0", "1"], "Dispatches", COLOURS, "a 1 ms"),
         "moves": charts.moves([move], "Moves"),
-        "curves": charts.curves(line, ("x", "y"), ("Line", "processors", "ratio"), COLOURS),
+        "curves": charts.curves(
+            line, ("x", "y"), ("Line", "processors", "ratio"), COLOURS, dots=dots
+        ),
     }  # fmt: skip
     return {name: chart.to_dict() for name, chart in drawn.items()}
 
@@ -193,10 +197,93 @@ def test_those_beside_each_other_are_told_apart_by_more_than_colour() -> None:
         assert view["encoding"]["strokeDash"]["scale"]["range"][0] != [6, 3]
     dashes = next(views(DRAWN["curves"]))["encoding"]["strokeDash"]["scale"]["range"]
     assert len({str(one) for one in dashes}) == len(dashes)
-    for name in ("lying", "heat", "beside", "waterfall"):
+    for name in ("lying", "heat", "beside", "waterfall", "over time", "courses"):
         assert any(view["mark"]["type"] == "text" for view in views(DRAWN[name]))
     points = next(one for one in views(DRAWN["bands"]) if "shape" in one["encoding"])
     assert len(set(points["encoding"]["shape"]["scale"]["range"])) == 3
+
+
+def test_lines_of_a_panel_are_dashed_and_named() -> None:
+    about = charts.Panel(title="1/s", stacked=False)
+    moments = [
+        Moment(seconds=second, panel="all", kind=kind, value=1.0)
+        for second in (1.0, 2.0)
+        for kind in COLOURS
+    ]
+    drawn = charts.over_time({"a": moments}, {"all": about}, "Rates", COLOURS).to_dict()
+    line = next(one for one in views(drawn) if one["mark"]["type"] == "line")
+    dashes = line["encoding"]["strokeDash"]["scale"]
+    assert dashes["domain"] == [*COLOURS]
+    assert dashes["range"][0] != dashes["range"][1]
+    assert _written(drawn) == {*COLOURS}
+
+
+def test_an_area_is_named_where_there_is_room_and_the_legend_stands_as_they_do() -> None:
+    heights = {"one": 90.0, "two": 9.0, "thin": 1.0}
+    colours = dict(zip(heights, charts.MANY, strict=False))
+    moments = [
+        Moment(seconds=second, panel="", kind=kind, value=value)
+        for second in (1.0, 2.0)
+        for kind, value in heights.items()
+    ]
+    about = charts.Panel(title="cores", stacked=True)
+    drawn = charts.courses({"all": moments}, {"all": about}, colours).to_dict()
+    assert _written(drawn) == {"one", "two"}
+    area = next(one for one in views(drawn) if one["mark"]["type"] == "area")
+    assert area["encoding"]["color"]["legend"]["values"] == ["thin", "two", "one"]
+
+
+def _written(drawn: dict[str, Any]) -> set[str]:
+    """Kinds whose names stand in a chart."""
+    names = next(one for one in views(drawn) if one["mark"]["type"] == "text")["data"]["name"]
+    return {row["kind"] for row in drawn["datasets"][names]}
+
+
+def test_numbers_are_read_on_every_colour_of_a_map_of_heat() -> None:
+    """The scheme `blues` between its stops."""
+    stops = [
+        "cfe1f2",
+        "bed8ec",
+        "a8cee5",
+        "8fc1de",
+        "74b2d7",
+        "5ba3cf",
+        "4592c6",
+        "3181bd",
+        "206fb2",
+        "125ca4",
+        "0a4a90",
+    ]
+    for at in range(101):
+        place, part = divmod(at / 100 * (len(stops) - 1), 1)
+        ends = stops[int(place)], stops[min(int(place) + 1, len(stops) - 1)]
+        mixed = [
+            round((1 - part) * int(ends[0][i : i + 2], 16) + part * int(ends[1][i : i + 2], 16))
+            for i in (0, 2, 4)
+        ]
+        colour = f"#{bytes(mixed).hex()}"
+        number = GROUND if at / 100 > DARK_FROM else LETTER
+        assert contrast(number, colour) >= 4.5, (at, colour)
+
+
+def test_a_long_title_has_lines_and_is_said_in_one() -> None:
+    assert DRAWN["waterfall"]["title"] == ["From before", "to after"]
+    assert DRAWN["waterfall"]["description"].startswith("From before to after, cores")
+
+
+def test_no_title_is_longer_than_a_chart() -> None:
+    title = " ".join(["Capability of partitions from their factors"] * 4)
+    drawn = charts.bands([Placed(label="a", kind=charts.WITHIN, at=0.0, shown="1")], title)
+    lines = drawn.to_dict()["title"]
+    assert " ".join(lines) == title
+    assert max(map(len, lines)) <= 72
+    assert title in drawn.to_dict()["description"]
+
+
+def test_published_points_are_of_a_form_of_their_own() -> None:
+    dots = [one for one in views(DRAWN["curves"]) if "shape" in one["encoding"]]
+    assert [one["encoding"]["shape"]["scale"]["range"] for one in dots] == [["diamond"]]
+    assert "published" in DRAWN["curves"]["description"]
 
 
 @pytest.mark.parametrize("ground", [charts.LIGHT, charts.DARKENED, charts.BOTH])

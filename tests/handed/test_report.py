@@ -4,6 +4,7 @@ markup.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -239,3 +240,44 @@ def test_a_report_is_for_everybody(runs: list[Run], tmp_path: Path, how: str) ->
     assert inks[dark if how == "dark" else light] == 0
     assert (ground == "rgb(27, 27, 27)") == (how == "dark")
     assert on_paper[light] == 0
+
+
+def test_the_answer_has_three_sentences_whatever_was_asked(runs: list[Run]) -> None:
+    for asked in (runs[:1], runs):
+        (answer,) = [one for one in sections(asked) if one.title == "Answer"]
+        assert len(answer.lines[:3]) == 3
+        assert "cores used" in answer.lines[0]
+        assert "useful work" in answer.lines[1]
+    assert "in place of" in answer.lines[2]
+    assert "within their tolerance" in sections(runs[:1])[2].lines[2]
+
+
+def test_runs_of_one_scenario_are_told_apart(runs: list[Run], tmp_path: Path) -> None:
+    again = Scenario.from_toml(SCENARIO.format(home="drawer1"), "asis").run(out=tmp_path)
+    told = sections([runs[0], again])
+    assert f"{again.id} against {runs[0].id}" in [one.title for one in told]
+    assert again.id in told[2].lines[2]
+
+
+def test_what_is_assumed_of_the_work_is_told_too(runs: list[Run]) -> None:
+    (trust,) = [one for one in sections(runs[:1]) if one.title == "How far it can be trusted"]
+    titles = [one.title for one in trust.tables]
+    assert titles[-2:] == ["Assumed of ibm-power-770", "Assumed of oltp"]
+
+
+def test_where_it_is_from_names_the_state_of_the_program_and_the_scenario(runs: list[Run]) -> None:
+    (line,) = sections(runs[:1])[-1].lines
+    content = (runs[0].path / "scenario.toml").read_bytes()
+    assert hashlib.sha256(content).hexdigest()[:12] in line
+    assert (runs[0].provenance["commit"] or "")[:12] in line
+
+
+@pytest.mark.skipif(browser() is None, reason="no Chromium to print with")
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="no pdftotext to read with")
+def test_a_long_command_is_printed_whole(tmp_path: Path) -> None:
+    """On paper nothing can be moved sideways."""
+    command = f"chsyscfg {' '.join(f'word{at}' for at in range(60))}"
+    html = write_report("x", [Section("Advice", commands=(command,))], tmp_path / "x.html")
+    pdf = write_pdf(html, tmp_path / "x.pdf")
+    text = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=True)
+    assert all(f"word{at}" in text.stdout for at in range(60))

@@ -12,7 +12,12 @@ from homenode.evidence.capability import capability_of
 from homenode.evidence.scaling.causes import KINDS, costs_of, growth
 from homenode.evidence.scaling.result import ScalingResult, result_of
 from homenode.model.estimate import Estimate
-from homenode.report.scaling import picture_points, scaling_picture, scaling_tables
+from homenode.report.scaling import (
+    picture_points,
+    published_points,
+    scaling_picture,
+    scaling_tables,
+)
 from homenode.simulate.kept.books import CAUSES
 
 LAYER_3 = {"switches": [{"name": "lan", "layer": "ip"}], "machines": [{"switch": 0}] * 90}
@@ -149,6 +154,11 @@ def test_json_frame_and_picture_have_every_size() -> None:
     points = picture_points(found)
     assert len(points) == 9
     assert {p["kind"] for p in points} == {"ITR ratio", "capability ratio", "linear"}
+    # Points of the machine's table that lie between the smallest size and the largest.
+    published = published_points(found)
+    assert [one["processors"] for one in published] == [16, 20, 32, 40, 48]
+    offered = {p["processors"]: p["ratio"] for p in points if p["kind"] == "capability ratio"}
+    assert all(offered.get(p["processors"], p["ratio"]) == p["ratio"] for p in published)
     assert scaling_picture(found).to_dict()["title"].endswith("from 32 to 48 processors")
     curve, cost = scaling_tables(found)
     assert [column.header for column in curve.columns] == ["processors", "16", "32", "48"]

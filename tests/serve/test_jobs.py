@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from homenode.serve import bounds, jobs, solving
+from homenode.serve import bounds, child, jobs, solving
 from homenode.serve.errors import RefusedError
 from homenode.serve.jobs import Jobs, cancel
 from homenode.serve.solving import Solving
@@ -317,3 +317,19 @@ def test_what_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(RefusedError, match="took more than") as told:
         asyncio.run(asked())
     assert told.value.status == 503
+
+
+def test_progress_is_told_as_often_as_it_can_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A month of recordings is played in thousands of windows, each of which says how far it is."""
+    clock = [0.0]
+    monkeypatch.setattr(child.time, "monotonic", lambda: clock[0])
+    told: list[tuple[float | None, str]] = []
+    tell = child._now_and_then(lambda share, says: told.append((share, says)))
+    tell(None, "reading recordings")
+    for at in range(1000):
+        clock[0] += 0.001
+        tell(at / 1000, "finding the work")
+    tell(None, "writing")
+    assert told[0] == (None, "reading recordings")
+    assert told[-1] == (None, "writing")
+    assert 4 <= len(told) <= 8

@@ -27,10 +27,11 @@ def advice_picture(told: Advice) -> alt.VConcatChart:
         bars.append(_bar(f"advice {count}", answer))
         if answer.changes:
             parts.append(charts.moves(moves_of(answer), f"advice {count}: from, to"))
-    first = charts.beside({"cores for the work of now": bars}, told.name, {_USED: charts.GAIN})
+    title = f"Advice for {told.name}"
+    first = charts.beside({"cores for the work of now": bars}, title, {_USED: charts.GAIN})
     drawn: list[alt.VConcatChart | alt.LayerChart] = [first, *parts]
     chart: alt.VConcatChart = alt.vconcat(*drawn).properties(
-        title=f"Advice for {told.name}", description=f"{told.told} {charts.said(drawn)}"
+        description=f"{told.told} {charts.said(drawn)}"
     )
     return chart
 

@@ -32,7 +32,7 @@ def consolidation_picture(of: Consolidation) -> alt.VConcatChart:
 
     title = f"{len(of.partitions)} partitions: {of.verdict}"
     parts: list[alt.ConcatChart | alt.LayerChart] = [
-        charts.lying({f"{of.unit} of each machine": _machines(of)}, of.verdict, _COLOURS)
+        charts.lying({f"{of.unit} of each machine": _machines(of)}, title, _COLOURS)
     ]
     points = headroom(of)
     if points:
@@ -42,8 +42,8 @@ def consolidation_picture(of: Consolidation) -> alt.VConcatChart:
         parts.append(charts.curves(points, ("days", "left"), titles, colours))
     chart: alt.VConcatChart = (
         alt.vconcat(*parts)
-        .resolve_scale(color="independent")
-        .properties(title=title, description=f"{title}. {charts.said(parts)}")
+        .resolve_scale(color="independent", strokeDash="independent")
+        .properties(description=charts.said(parts))
     )
     return chart
 

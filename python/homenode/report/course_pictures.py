@@ -38,7 +38,7 @@ def course_picture(told: Course) -> alt.VConcatChart:
     each: dict[str, Panel] = {name: {"title": told["unit"], "stacked": False} for name in names}
     parts: list[alt.ConcatChart | alt.LayerChart] = [
         charts.courses({"all": together(told)}, stacked, colours),
-        charts.courses({name: alone(told, name) for name in names}, each, _LINES),
+        charts.courses({name: alone(told, name) for name in names}, each, _lines_of(told)),
     ]
     for of, title in SPREADS.items():
         if rows := distributions(told, of):
@@ -86,6 +86,12 @@ def _colours(names: Iterable[str]) -> dict[str, str]:
     """Of partitions, and of the capacity that is a line above them."""
     found = dict(zip(names, itertools.cycle(charts.MANY), strict=False))
     return found | {charts.LIMIT: charts.DARK}
+
+
+def _lines_of(told: Course) -> dict[str, str]:
+    """Lines of a partition; that of its pool where any pool has a limit."""
+    pools = any(pool["limited"] for pool in told["pools"])
+    return {kind: colour for kind, colour in _LINES.items() if pools or kind != POOL}
 
 
 def together(told: Course) -> list[Moment]:

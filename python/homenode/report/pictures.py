@@ -31,6 +31,8 @@ _COLOURS = {
     _TOTAL: charts.DARK, _PART: charts.QUIET, _MORE: charts.LOSS, _LESS: charts.GAIN,
 }  # fmt: skip
 _MARGIN = 0.15
+_LINE = 40
+"""Letters of two names that have room on one line of a title."""
 _DROWNS = 1.5
 """So many times what changes is so much that a scale from zero would leave it little room."""
 
@@ -41,8 +43,10 @@ def waterfall(explanation: Explanation) -> alt.LayerChart:
     measure = explanation.measure.title
     title = f"Where the {measure} of {explanation.breakdown.partition} went"
     if explanation.base is not None:
-        first, last = _names(explanation)
-        title = f"From {first} to {last}: what costs more, what less"
+        # Names with their runs are long: each has a line.
+        first, last = (name.replace("\n", " ") for name in _names(explanation))
+        between = "\n" if len(first) + len(last) > _LINE else " "
+        title = f"From {first}{between}to {last}: what costs more, what less"
     return charts.steps(bars, _links(bars), (title, measure), _COLOURS, scale_of(bars))
 
 
@@ -89,7 +93,7 @@ def _names(explanation: Explanation) -> tuple[str, str]:
     mine, base = explanation.breakdown, explanation.base
     if base is None or base.partition != mine.partition:
         return "" if base is None else base.partition, mine.partition
-    return f"{base.partition} of {base.run}", f"{mine.partition} of {mine.run}"
+    return f"{base.partition}\nof {base.run}", f"{mine.partition}\nof {mine.run}"
 
 
 def _links(steps: list[Step]) -> list[dict[str, object]]:

@@ -27,6 +27,7 @@ _ROWS = (
 )
 _MARKS = {BETWEEN: "~", PREDICTED: "*"}
 _ITR, _CURVE, _LINEAR = "ITR ratio", "capability ratio", "linear"
+_PUBLISHED = "published capability"
 _COLOURS = {_ITR: LOSS, _CURVE: DARK, _LINEAR: QUIET}
 
 
@@ -96,14 +97,15 @@ def _cost_table(result: ScalingResult) -> Table:
 
 
 def scaling_picture(result: ScalingResult) -> alt.LayerChart:
-    """ITR ratio over processors, the capability curve and linear scaling beside it, the step that
-    bends shaded.
+    """ITR ratio over processors, the capability curve with its published points and linear scaling
+    beside it, the step that bends shaded.
     """
     bend = result.bend
     step = None if bend is None else (bend.start.processors, bend.end.processors)
     beside = f"ratio to {result.sizes[0].processors} processors"
     titles = (_title(result), "logical processors", beside)
-    return curves(picture_points(result), ("processors", "ratio"), titles, _COLOURS, step)
+    axes = ("processors", "ratio")
+    return curves(picture_points(result), axes, titles, _COLOURS, step, published_points(result))
 
 
 def _title(result: ScalingResult) -> str:
@@ -114,6 +116,21 @@ def _title(result: ScalingResult) -> str:
         f"{result.scenario}: inflection from {bend.start.processors} to {bend.end.processors} "
         "processors"
     )
+
+
+def published_points(result: ScalingResult) -> list[dict[str, object]]:
+    """Factors that are published for the machine, from the smallest size to the largest."""
+    smallest, largest = (result.sizes[at].processors for at in (0, -1))
+    table = result.curve.table
+    return [
+        {
+            "processors": count,
+            "ratio": count * factor / result.curve.capability(smallest),
+            "kind": _PUBLISHED,
+        }
+        for count, factor in (table.factors.items() if table is not None else ())
+        if smallest <= count <= largest
+    ]
 
 
 def picture_points(result: ScalingResult) -> list[dict[str, object]]:

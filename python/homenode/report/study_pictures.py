@@ -67,7 +67,7 @@ def study_picture(result: StudyResult) -> alt.VConcatChart:
         parts.append(over_time(cases, _PANELS, title, _OVER_TIME))
     parts.append(rows_picture(result))
     whole = alt.vconcat(*parts).resolve_scale(color="independent", shape="independent")
-    chart: alt.VConcatChart = whole.properties(title=title, description=said(parts))
+    chart: alt.VConcatChart = whole.properties(description=said(parts))
     return chart
 
 

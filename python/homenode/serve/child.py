@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,7 @@ from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
 
 _MOST_GAPS = 50
+_BETWEEN_S = 0.2
 Tell = Callable[[float | None, str], None]
 
 
@@ -43,7 +46,7 @@ def main() -> None:
     bound_time()
     asked = json.load(sys.stdin)
     try:
-        _tell({"result": _JOBS[asked["kind"]](asked, _progress)})
+        _tell({"result": _JOBS[asked["kind"]](asked, _now_and_then(_progress))})
     except HomenodeError as error:
         _tell(told(error))
     except MemoryError:
@@ -53,6 +56,23 @@ def main() -> None:
 def _tell(line: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
+
+
+def _now_and_then(tell: Tell) -> Tell:
+    """As often as an eye can follow: every word goes through the server to a browser that draws it,
+    and a month of recordings has thousands.
+    """
+    last = -math.inf
+
+    def telling(share: float | None, says: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        # What has no share begins something else, and comes once.
+        if share is None or now - last >= _BETWEEN_S:
+            last = now
+            tell(share, says)
+
+    return telling
 
 
 def _progress(share: float | None, says: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import LINE, LOSS, MANY, QUIET
+from homenode.report.charts.colours import LINE, LOSS, MANY, QUIET, lines_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -60,6 +60,6 @@ def bands(rows: Sequence[Placed], title: str) -> alt.LayerChart:
     ]
     said = "; ".join(f"{row['label']} {row['shown']} {row['kind']}" for row in rows if row["shown"])
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        title=title, description=f"{title}. {said}", width=_WIDTH, height=alt.Step(15)
+        title=lines_of(title), description=f"{title}. {said}", width=_WIDTH, height=alt.Step(15)
     )
     return chart

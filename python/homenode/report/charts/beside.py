@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import LINE, colour_of
+from homenode.report.charts.colours import LINE, colour_of, lines_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -38,7 +38,7 @@ def beside(
         f"{one['label']} {one['kind']} {one['shown']}" for bars in panels.values() for one in bars
     )
     chart: alt.VConcatChart = alt.vconcat(*rows).properties(
-        title=title, description=f"{title}. Bars: {text}"
+        title=lines_of(title), description=f"{title}. Bars: {text}"
     )
     return chart
 
@@ -54,7 +54,9 @@ def _pairs(
         xOffset=alt.XOffset("kind:N", sort=list(colours)),
     )
     height = alt.Y("value:Q", title=name, scale=alt.Scale(domain=[0.0, top]))
-    drawn = base.mark_bar(stroke=LINE).encode(y=height, color=colour_of(colours))
+    drawn = base.mark_bar(stroke=LINE).encode(
+        y=height, color=colour_of(colours, legend=len(colours) > 1)
+    )
     spread = base.mark_rule(color=LINE).encode(y="low:Q", y2="high:Q")
     labels = base.mark_text(dy=-7, fontSize=8).encode(y="high:Q", text="shown:N")
     chart: alt.LayerChart = (drawn + spread + labels).properties(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import DASHES, LINE, colour_of
+from homenode.report.charts.colours import DASHES, LETTER, LINE, colour_of, lines_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -15,6 +15,10 @@ _SMALL_WIDTH, _PANELS_A_ROW = 260, 3
 LIMIT = "capacity"
 """The kind that is a line above what is stacked."""
 _SECONDS = "time [s]"
+_NAME_HEIGHT = 10
+"""An area that is nowhere as high has no room for its name [px]."""
+_EDGE = 0.15
+"""Share of the time at either end in which no name stands: it would reach beyond."""
 
 
 class Moment(TypedDict):
@@ -48,14 +52,13 @@ def over_time(
     import altair as alt
 
     most = {
-        name: max((_height(points, name, one) for points in rows.values()), default=0.0)
+        name: max((_height(_of(points, name), one) for points in rows.values()), default=0.0)
         for name, one in panels.items()
     }
     drawn = [
         alt.hconcat(
             *(
-                _over_time(row, [p for p in points if p["panel"] == name], panels[name], top)
-                .encode(color=colour_of(colours))
+                _over_time(row, _of(points, name), panels[name], top, colours)
                 for name, top in most.items()
                 if top
             )
@@ -63,7 +66,7 @@ def over_time(
         for row, points in rows.items()
     ]  # fmt: skip
     chart: alt.VConcatChart = alt.vconcat(*drawn).properties(
-        title=title, description=f"{title}. {_read(rows, colours)}"
+        title=lines_of(title), description=f"{title}. {_read(rows, colours)}"
     )
     return chart
 
@@ -80,22 +83,35 @@ def _read(panels: Mapping[str, Sequence[Moment]], colours: Mapping[str, str]) ->
     return f"Over time, on average: {', '.join(means)}"
 
 
-def _height(points: Sequence[Moment], name: str, panel: Panel) -> float:
-    """The highest point of a panel; what is stacked stands on each other."""
+def _of(points: Sequence[Moment], panel: str) -> list[Moment]:
+    return [one for one in points if one["panel"] == panel]
+
+
+def _height(points: Sequence[Moment], panel: Panel) -> float:
+    """The highest point; what is stacked stands on each other."""
     tops: dict[float, float] = {}
     for point in points:
-        if point["panel"] == name:
-            there, value = tops.get(point["seconds"], 0.0), point["value"]
-            tops[point["seconds"]] = there + value if panel["stacked"] else max(there, value)
+        there, value = tops.get(point["seconds"], 0.0), point["value"]
+        tops[point["seconds"]] = there + value if panel["stacked"] else max(there, value)
     return max(tops.values(), default=0.0)
 
 
-def _over_time(name: str, points: Sequence[Moment], panel: Panel, top: float) -> alt.Chart:
+def _over_time(
+    name: str,
+    points: Sequence[Moment],
+    panel: Panel,
+    top: float,
+    colours: Mapping[str, str],
+) -> alt.LayerChart:
     import altair as alt
 
     base = alt.Chart(alt.InlineData(values=list(points)))
     mark = base.mark_area(stroke=LINE, strokeWidth=0.5) if panel["stacked"] else base.mark_line()
-    chart: alt.Chart = mark.encode(
+    kinds = list(dict.fromkeys(one["kind"] for one in points))
+    dashes = alt.Scale(domain=kinds, range=DASHES[: len(kinds)])
+    dashed = alt.StrokeDash("kind:N", scale=dashes, legend=None)
+    drawn = mark.encode(
+        **({} if panel["stacked"] else {"strokeDash": dashed}),
         x=alt.X("seconds:Q", title=_SECONDS),
         y=alt.Y(
             "value:Q",
@@ -105,8 +121,43 @@ def _over_time(name: str, points: Sequence[Moment], panel: Panel, top: float) ->
         ),
         # What comes first lies lowest.
         order=alt.Order("kind:N", sort="descending"),
-    ).properties(title=name, width=_PANEL_WIDTH, height=_PANEL_HEIGHT)
+        color=colour_of(colours),
+    )
+    names = _names(points, sorted(kinds, reverse=True), top, stacked=panel["stacked"])
+    chart: alt.LayerChart = (drawn + names).properties(
+        title=name, width=_PANEL_WIDTH, height=_PANEL_HEIGHT
+    )
     return chart
+
+
+def _names(
+    points: Sequence[Moment], kinds: Sequence[str], top: float, *, stacked: bool
+) -> alt.Chart:
+    """What each area or line is, written on it where there is most room: nobody has to tell their
+    colours apart. Of areas `kinds` are in the order in which they stand on each other.
+    """
+    import altair as alt
+
+    seconds = sorted({one["seconds"] for one in points})
+    edge = int(_EDGE * len(seconds))
+    inner = seconds[edge : len(seconds) - edge] or seconds
+    values = {(one["kind"], one["seconds"]): one["value"] for one in points}
+    foot, written = dict.fromkeys(inner, 0.0), []
+    for kind in kinds:
+        height = {at: values.get((kind, at), 0.0) for at in inner}
+        most = max(inner, key=lambda at, height=height: height[at])  # type: ignore[misc]
+        middle = foot[most] + height[most] / 2 if stacked else height[most]
+        if not stacked or height[most] * _PANEL_HEIGHT >= _NAME_HEIGHT * top:
+            written.append({"seconds": most, "value": middle, "kind": kind})
+        foot = {at: foot[at] + height[at] for at in inner}
+    base = alt.Chart(alt.InlineData(values=written))
+    mark = (
+        base.mark_text(fontSize=9, color=LETTER)
+        if stacked
+        else base.mark_text(fontSize=9, dy=_NAME_HEIGHT)
+    )
+    drawn: alt.Chart = mark.encode(x="seconds:Q", y="value:Q", text="kind:N")
+    return drawn
 
 
 def courses(
@@ -134,15 +185,16 @@ def _course(
     import altair as alt
 
     ranks = {kind: rank for rank, kind in enumerate(colours)}
-    below = [
-        {**one, "rank": ranks[one["kind"]]}
-        for one in points
-        if panel["stacked"] and one["kind"] != LIMIT
-    ]
+    below = [one for one in points if panel["stacked"] and one["kind"] != LIMIT]
     lines = [one for one in points if not panel["stacked"] or one["kind"] == LIMIT]
     dashes = alt.Scale(domain=list(colours), range=DASHES[: len(colours)])
+    colour = colour_of(colours)
+    if panel["stacked"]:
+        # From top to bottom, as they stand on each other.
+        colour = colour.legend(alt.Legend(values=[*reversed([*colours])]))
     # What is held for an interval is a step, drawn back from its end.
-    areas = alt.Chart(alt.InlineData(values=below)).mark_area(
+    ranked = [{**one, "rank": ranks[one["kind"]]} for one in below]
+    areas = alt.Chart(alt.InlineData(values=ranked)).mark_area(
         interpolate="step-before", stroke=LINE, strokeWidth=0.5
     )
     steps_of = alt.Chart(alt.InlineData(values=[*lines])).mark_line(interpolate="step-before")
@@ -150,7 +202,7 @@ def _course(
     drawn = steps_of.encode(
         x=alt.X("seconds:Q", title=_SECONDS),
         y=height,
-        color=colour_of(colours),
+        color=colour,
         **(
             {}
             if panel["stacked"]
@@ -164,10 +216,12 @@ def _course(
         areas = areas.encode(
             x=alt.X("seconds:Q", title=_SECONDS),
             y=on_each_other,
-            color=colour_of(colours),
+            color=colour,
             order=order,
         )
-        layers = [areas, drawn]
+        top = max(_height(below, panel), _height(lines, {**panel, "stacked": False}))
+        standing = [kind for kind in colours if kind != LIMIT]
+        layers = [areas, drawn, _names(below, standing, top, stacked=True)]
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         title=name, width=_SMALL_WIDTH, height=_PANEL_HEIGHT
     )

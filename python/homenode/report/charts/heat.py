@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 _CELL = 52
-_DARK_FROM = 0.55
+DARK_FROM = 0.74
 """Share of the scale from which on its colours carry light numbers."""
 
 
@@ -48,7 +48,7 @@ def _heat(name: str, cells: Sequence[Hot], axes: tuple[str, str]) -> alt.LayerCh
 
     values = [cell["value"] for cell in cells]
     least, most = min(values), max(values)
-    dark = least + _DARK_FROM * (most - least)
+    dark = least + DARK_FROM * (most - least)
     base = alt.Chart(alt.InlineData(values=[*cells])).encode(
         x=alt.X("across:O", sort=None, title=axes[0], axis=alt.Axis(labelAngle=0)),
         y=alt.Y("up:O", sort=None, title=axes[1]),

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 _WIDTH = 520
+_APART = 8
+"""Between two numbers of the axis, in fonts that are wider too [px]."""
 
 
 class Spread(TypedDict):
@@ -34,7 +36,9 @@ def spreads(rows: Sequence[Spread], title: str, of: str = "") -> alt.LayerChart:
     base = alt.Chart(alt.InlineData(values=[*rows])).encode(
         y=alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=240))
     )
-    across = alt.X("p50:Q", title=title, scale=alt.Scale(type="log"))
+    # Numbers of a scale of powers of ten come nearer and nearer: those with no room are left out.
+    axis = alt.Axis(labelOverlap="greedy", labelSeparation=_APART)
+    across = alt.X("p50:Q", title=title, scale=alt.Scale(type="log"), axis=axis)
     layers = [
         base.mark_rule(color=QUIET).encode(x=across, x2="max:Q"),
         base.mark_bar(color=QUIET, stroke=LINE, height=8).encode(x=across, x2="p95:Q"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import LETTER, LINE, colour_of
+from homenode.report.charts.colours import LETTER, LINE, colour_of, lines_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -35,7 +35,7 @@ def steps(
 ) -> alt.LayerChart:
     """A waterfall: bars from where the one before ended, joined by lines. Where the `scale`
     begins above zero, so that what is added is not lost beside what was there, the axis says so and
-    every bar that stands on it is marked as cut.
+    every bar that stands on it is marked as cut. A title, and the label of a bar, may have lines.
     """
     import altair as alt
 
@@ -46,6 +46,8 @@ def steps(
     # Of every layer: one that had none would draw the axis down to zero again.
     up = alt.Scale(domain=[*scale], nice=False)
     axis = alt.Axis(labelAngle=-35, labelLimit=240)
+    if any("\n" in label for label in order):
+        axis.labelExpr = "split(datum.label, '\\n')"
     gap = alt.Scale(paddingInner=_GAP, paddingOuter=_GAP)
     base = alt.Chart(alt.InlineData(values=list(bars))).encode(
         x=alt.X("label:N", sort=order, title=None, axis=axis, scale=gap)
@@ -65,12 +67,13 @@ def steps(
     )
     marks = marks.transform_filter(f"datum.start < {lowest}")
     text = "; ".join(f"{bar['label']} {bar['shown']}" for bar in bars)
+    said = " ".join(f"{titles[0]}, {title}. {text}".split())
     labels = base.mark_text(dy=-7).encode(y=alt.Y("top:Q", scale=up), text="shown:N")
     chart: alt.LayerChart = alt.LayerChart(
         layer=[levels, drawn, labels, *([marks] if lowest else [])]
     ).properties(
-        title=titles[0],
-        description=f"{titles[0]}, {title}. {text}",
+        title=lines_of(titles[0]),
+        description=said,
         width=640,
         height=320,
     )

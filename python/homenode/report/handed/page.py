@@ -43,6 +43,8 @@ summary { cursor: pointer; font-weight: 600; min-height: 24px; }
   p:has(+ figure) { break-after: avoid; } }
 @media print { body { max-width: none; margin: 0; font-size: 11pt; } h2 { break-after: avoid; }
   figure, tr { break-inside: avoid; } }
+@media print { pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  summary { list-style: none; } summary, caption, thead { break-after: avoid; } }
 @media print { details::details-content { content-visibility: visible; block-size: auto; } }
 """
 

@@ -4,18 +4,30 @@ help, how far it can be trusted, where it is from.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from homenode.errors import listed
+from homenode.evidence.study import StudyResult
+from homenode.model.catalog import profile
+from homenode.model.catalog import profiles as shipped
 from homenode.model.numbers import number
 from homenode.planner import Advice
+from homenode.planner.reasons import told_change
 from homenode.report.advice import advice_lines, advice_table, command_lines
 from homenode.report.advice_pictures import advice_picture
 from homenode.report.course_pictures import course_picture
 from homenode.report.courses import course_tables
 from homenode.report.handed.section import Picture, Section, grid_of
-from homenode.report.handed.trust import assumed_table, studies_of, trust_table
+from homenode.report.handed.trust import (
+    assumed_table,
+    outcomes,
+    studies_of,
+    trust_line,
+    trust_table,
+)
 from homenode.report.machine_drawing import MachineDrawing
 from homenode.report.machine_map import map_of
 from homenode.report.map_text import map_tables
@@ -36,6 +48,9 @@ _MOST_DRAWN = 4
 """Partitions whose waterfall is drawn, those that use most; of all there is a table."""
 _WIDE = 200
 _USEFUL = "useful work"
+_MOST_CHANGES = 6
+_DIGITS = 12
+"""Of a sum that names a state or a file."""
 
 
 def sections(
@@ -47,10 +62,17 @@ def sections(
     base, *others = runs
     found = [_question(base, question), _layout(base)]
     explained = [explain(base, name) for name in base.partitions]
-    found += [_answer(base, explained, others, advice), _cores(base, explained)]
+    studies = outcomes(studies_of(scenario_of(base).machine, frozenset(_profiles(base))))
+    third = _would_change(base, others, advice) or trust_line(studies)
+    found += [_answer(base, explained, third), _cores(base, explained)]
     found += [_against(base, other) for other in others]
     found += [_advice(advice)] if advice is not None else []
-    return [*found, _over_time(base), _trust(base), _origin(runs)]
+    return [*found, _over_time(base), _trust(base, studies), _origin(runs)]
+
+
+def _names(base: Run, other: Run) -> tuple[str, str]:
+    """Of two runs: those of their scenarios, or of the runs where these are the same."""
+    return (base.id, other.id) if base.name == other.name else (base.name, other.name)
 
 
 def scenario_of(run: Run) -> ModelScenario:
@@ -75,22 +97,33 @@ def _layout(run: Run) -> Section:
     return Section("Layout", (), (Picture(MachineDrawing(told), says),), tables)
 
 
-def _answer(
-    run: Run, explained: Sequence[Explanation], others: Sequence[Run], advice: Advice | None
-) -> Section:
-    """Three sentences: what is used, what of it is lost most, and what the others would use."""
-    frame = frame_of(run)
-    lines = [f"{frame_line(frame).capitalize()}."]
-    lines += [_greatest(explained)]
+def _answer(run: Run, explained: Sequence[Explanation], third: str) -> Section:
+    """Three sentences: what is used, what of it is lost most, and what would change it or, where
+    nobody asked, how far it can be trusted. Below what keeps it from being sure, if anything.
+    """
+    lines = (f"{frame_line(frame_of(run)).capitalize()}.", _greatest(explained), third)
+    return Section("Answer", (*lines, *unsteady_lines(run), *wide_line(run)))
+
+
+def _would_change(run: Run, others: Sequence[Run], advice: Advice | None) -> str:
+    """What other layouts use, and what is advised, in a sentence; nothing if neither was asked."""
+    frame, told = frame_of(run), []
     for other in others:
-        used = frame_of(other).used.mean
-        before = frame.used.mean
+        used, before = frame_of(other).used.mean, frame.used.mean
         if used is not None and before is not None:
             word = "fewer" if used < before else "more"
-            text = f"{other.name} uses {number(abs(before - used))} {frame.unit} {word}"
-            lines.append(f"{text}: {number(used)} in place of {number(before)}.")
-    lines += [advice.told] if advice is not None else []
-    return Section("Answer", (*lines, *unsteady_lines(run), *wide_line(run)))
+            text = f"{_names(run, other)[1]} uses {number(abs(before - used))} {frame.unit} {word}"
+            told.append(f"{text}, {number(used)} in place of {number(before)}")
+    if advice is not None:
+        word = "advice" if told else "Advice"
+        told.append(f"{word}: {advice.told.rstrip('.')}{_first_changes(advice)}")
+    return f"{'; '.join(told)}." if told else ""
+
+
+def _first_changes(advice: Advice) -> str:
+    """What changes in the best layout: `: lpar1 to book1 and lpar2 with 15 virtual processors`."""
+    changes = [told_change(one) for best in advice.best[:1] for one in best.changes]
+    return f": {listed(changes, _MOST_CHANGES)}" if changes else ""
 
 
 def _greatest(explained: Sequence[Explanation]) -> str:
@@ -130,7 +163,8 @@ def _against(base: Run, other: Run) -> Section:
     told = [explain(other, name, base, name) for name in shared]
     pictures = [Picture(waterfall(one), f"{one.title}: as in the table beneath") for one in told]
     tables = [_without_words(one.grid()) for one in told]
-    title = f"{other.name} against {base.name}"
+    before, after = _names(base, other)
+    title = f"{after} against {before}"
     lines = [one.paragraph for one in told]
     return Section(title, lines, pictures[:_MOST_DRAWN], tables)
 
@@ -151,28 +185,32 @@ def _over_time(run: Run) -> Section:
     return Section("Over time", lines, (Picture(course_picture(told), says),), tables)
 
 
-def _trust(run: Run) -> Section:
-    scenario = scenario_of(run)
-    machine = scenario.machine
-    studies = studies_of(machine, frozenset(_profiles(run)))
+def _trust(run: Run, studies: list[StudyResult]) -> Section:
+    lines = [trust_line(studies)]
     table = trust_table(studies)
-    lines = ["Studies of what this run uses, held against published results:"]
-    if table is None:
-        lines = ["No study touches this machine or these profiles: nothing published holds it."]
-    lines.append("What nothing publishes of the machine, and is assumed within its range, follows.")
-    tables = [*([grid_of(table)] if table is not None else []), grid_of(assumed_table(machine))]
+    if table is not None:
+        lines.append("The studies of what this run uses, held against published results:")
+    lines.append("What nothing publishes, of the machine and of the work, and is assumed, follows.")
+    profiles = [profile(name) for name in dict.fromkeys(_profiles(run)) if name in shipped()]
+    assumed = [assumed_table(scenario_of(run).machine), *map(assumed_table, profiles)]
+    tables = [grid_of(one) for one in (table, *assumed) if one is not None]
     return Section("How far it can be trusted", lines, (), tables)
 
 
 def _profiles(run: Run) -> Iterator[str]:
-    """Names of the profiles that the partitions' work has."""
-    for one in scenario_of(run).data.get("partition", []):
-        work = one.get("workload", {})
-        for each in work if isinstance(work, list) else [work]:
-            profile = each.get("profile")
-            name = profile.get("base") if isinstance(profile, dict) else profile
+    """Names of the profiles that the partitions' work has, that of virtual machines among it."""
+    yield from _named(scenario_of(run).data.get("partition", []))
+
+
+def _named(value: object) -> Iterator[str]:
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, dict):
+            found = one.get("profile")
+            name = found.get("base") if isinstance(found, dict) else found
             if isinstance(name, str):
                 yield name
+            for inner in one.values():
+                yield from _named(inner)
 
 
 def _origin(runs: Sequence[Run]) -> Section:
@@ -180,8 +218,12 @@ def _origin(runs: Sequence[Run]) -> Section:
     for run in runs:
         made = run.provenance
         count = len(made["replications"])
+        commit = made.get("commit")
+        version = f"homenode {made['version']}{f' of {commit[:_DIGITS]}' if commit else ''}"
+        content = (run.path / "scenario.toml").read_bytes()
         lines.append(
-            f"{run.id}: homenode {made['version']}, seed {made['seed']}, {count} replications,"
-            f" {made['date'][:10]}; intervals are 95 % of the mean."
+            f"{run.id}: {version}, seed {made['seed']}, {count} replications, {made['date'][:10]};"
+            " intervals are 95 % of the mean. The SHA-256 of its scenario begins with"
+            f" {hashlib.sha256(content).hexdigest()[:_DIGITS]}."
         )
     return Section("Where it is from", lines)

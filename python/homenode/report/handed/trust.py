@@ -7,8 +7,14 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from homenode.errors import HomenodeError
-from homenode.evidence.study import Study, list_studies, load_study, recorded_outcome
-from homenode.model.catalog import MachineDescription
+from homenode.evidence.study import (
+    Study,
+    StudyResult,
+    list_studies,
+    load_study,
+    recorded_outcome,
+)
+from homenode.model.catalog import MachineDescription, ProfileDescription
 from homenode.report.catalog import figure_json
 from homenode.report.studies import summary_table
 from homenode.report.tables import plain_table
@@ -43,22 +49,42 @@ def _texts(study: Study) -> Iterator[str]:
         yield path.read_text(encoding="utf-8")
 
 
-def trust_table(studies: list[Study]) -> Table | None:
-    """What came out of these studies, as it is written down; None of none."""
+def outcomes(studies: list[Study]) -> list[StudyResult]:
+    """What came out of these studies, as it is written down."""
     results = []
     for study in studies:
         try:
             results.append(recorded_outcome(study))
         except HomenodeError:  # a study of somebody's own that was not written down
             continue
+    return results
+
+
+def trust_table(results: list[StudyResult]) -> Table | None:
+    """The same as a table; None of none."""
     return summary_table(results) if results else None
 
 
-def assumed_table(machine: MachineDescription) -> Table:
-    """Figures of the machine that nothing publishes, each with its range and why."""
-    table = plain_table("figure", "value", "range")
+def trust_line(results: list[StudyResult]) -> str:
+    """The same in a sentence."""
+    counts = [one.not_fitted_count for one in results]
+    rows, within = sum(one.rows for one in counts), sum(one.within for one in counts)
+    if not rows:
+        return "No published result holds this machine or this work."
+    return (
+        f"Of {rows} published figures of this machine or this work to which nothing is fitted,"
+        f" {within} come out within their tolerance; one number for each metric, chosen knowing"
+        f" them, would pass {sum(one.null_within or 0 for one in counts)}."
+    )
+
+
+def assumed_table(of: MachineDescription | ProfileDescription) -> Table:
+    """Figures of a machine, or of the work of a profile, that nothing publishes, each with its
+    range and why.
+    """
+    table = plain_table("figure", "value", "range", title=f"Assumed of {of.name}")
     table.add_column("why")
-    for name, figure in machine.figures():
+    for name, figure in of.figures():
         if figure.provenance != _ASSUMED:
             continue
         shown = figure_json(figure)

@@ -12,6 +12,7 @@ table of work, which is played as it is.
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ class Target:
     limit: float
     """The most it can use at all: its processors."""
 
-    @property
+    @functools.cached_property
     def peak(self) -> float:
         """The most of all windows."""
         return max((self.wanted(cores) for cores in self.cores), default=0.0)
