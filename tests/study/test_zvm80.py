@@ -31,7 +31,7 @@ def runs(study: str) -> list[tuple[str, dict[str, float]]]:
     found = [
         (case, {metric: row.value for metric, row in rows.items()})
         for case, rows in table(study).items()
-        if "etr_per_s" in rows
+        if "busy_pct" in rows
     ]
     assert found, f"no case of {study} has a throughput"
     return found

@@ -52,6 +52,31 @@ fn a_third_of_each_file_is_read_from_the_volumes() {
     assert!(outcome.total("zvm", "page_writes") > 0.0);
 }
 
+/// Dispatches of a transaction, of one client and one server with a processor each.
+fn dispatches(bytes: u64) -> f64 {
+    let mut spec = alone(2, free_cp(tile(0, 1, 1), vec![switch("s")]), web());
+    let workload = &mut spec.partitions[0].workload;
+    if let Workload::Web {
+        file_bytes,
+        client_share,
+        ..
+    } = workload
+    {
+        // So that the client is through with a piece before the next one comes.
+        (*file_bytes, *client_share) = (bytes, 0.1);
+    }
+    let outcome = run(&spec, 0);
+    sum(&outcome, "dispatches") / outcome.total("zvm", "tx_done")
+}
+
+#[test]
+fn a_client_is_interrupted_by_each_piece_of_an_answer() {
+    let (one, many) = (dispatches(64 << 10), dispatches(1 << 20));
+    // The server once, and the client for each of one piece, of sixteen.
+    assert!((one - 2.0).abs() < 0.01, "{one}");
+    assert!((many - 17.0).abs() < 0.1, "{many}");
+}
+
 #[test]
 fn servers_that_wait_are_the_requests_outstanding() {
     for servers in [1, 4, 12] {

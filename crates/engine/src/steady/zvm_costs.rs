@@ -112,18 +112,16 @@ impl CpCosts {
         segment.all_instructions() * self.instruction_ns + segment.extra.ns
     }
 
-    /// What a virtual processor finds cold that is put on any of the unparked processors, having
-    /// left another, with equal chance.
+    /// What a virtual processor finds cold. It comes back to the logical processor that it left if
+    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles.
     pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
         let mut all = Segment::default();
         let cores = f64::from(guests.open);
+        let (lps, free) = (cores * guests.smt, 1.0 - comes.waits);
+        let taken = (comes.busy / lps).min(1.0);
         for (share, chip, near) in &self.near {
             let back = comes.waits / (share * cores).max(1.0);
-            let stays = if guests.zvm.paths.signal > 0.0 {
-                (1.0 - comes.waits) / cores + back
-            } else {
-                1.0
-            };
+            let stays = free * (1.0 - taken) + back;
             let around = &near.around;
             let beside = |of: ChipId| tree.node_of(of) == tree.node_of(*chip);
             let node: f64 = self
@@ -132,13 +130,15 @@ impl CpCosts {
                 .filter(|of| beside(of.1))
                 .map(|of| of.0)
                 .sum();
-            let free = 1.0 - comes.waits;
+            let none_of = |count: f64| taken.powf(count.max(0.0));
+            let off_chip = none_of(share * lps - 1.0);
+            let off_node = off_chip * none_of((node - share) * lps);
             let by = [
-                free * share + comes.waits,
-                free * (node - share),
-                free * (1.0 - node),
+                free * (1.0 - off_chip) + comes.waits,
+                free * (off_chip - off_node),
+                free * off_node,
             ];
-            let others = (comes.busy / (cores * guests.smt)).min(1.0) * comes.away_ns;
+            let others = taken * comes.away_ns;
             let kept = displaced(others, around.private_turnover_ns);
             let lost = stays * kept + (1.0 - stays);
             let worked = comes.busy * comes.away_ns;

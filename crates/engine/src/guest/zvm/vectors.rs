@@ -202,23 +202,6 @@ impl Vectors {
         }
     }
 
-    /// One of the idle unparked processors of all vectors, by its number among them.
-    pub fn idle_at(&self, number: u32) -> Option<LpId> {
-        let mut left = number;
-        for vector in &self.vectors {
-            if left >= vector.free {
-                left -= vector.free;
-                continue;
-            }
-            let mut free = vector.idle & vector.unparked;
-            for _ in 0..left {
-                free &= free - 1;
-            }
-            return Some(vector.lps[free.trailing_zeros() as usize]);
-        }
-        None
-    }
-
     /// The nearest idle processor of another vector that would come for this one's work.
     pub fn idle_beyond(&self, vector: VectorId) -> Option<LpId> {
         if self.free == 0 {
@@ -490,6 +473,9 @@ mod tests {
             vectors.set_idle(lp(number), false);
         }
         assert_eq!(vectors.idle_in(of(0), lp(0)), None);
+        // Who comes back finds the processor that it left, if that idles.
+        let back = [lp(5), lp(0)].map(|last| vectors.idle_in(of(2), last));
+        assert_eq!(back, [Some(lp(5)), Some(lp(4))]);
         vectors.push(of(0), lp(0), waiting(0, 0.0));
         assert_eq!(vectors.idle_beyond(of(0)), None);
         vectors.push(of(0), lp(0), waiting(1, 0.0));

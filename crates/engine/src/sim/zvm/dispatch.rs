@@ -236,6 +236,7 @@ impl Cp {
     /// Signals a virtual processor with work, and finds out who takes it.
     fn make_ready(&mut self, vcpu: VcpuId, now: u64) -> Turn {
         self.signal_idle(vcpu);
+        let deadline = self.order_of(vcpu);
         let v = &mut self.vcpus[vcpu];
         v.mode = Mode::Ready;
         v.ready_at = now;
@@ -256,7 +257,7 @@ impl Cp {
         self.vcpus[vcpu].vector = vector;
         let waiting = Waiting {
             over,
-            deadline: self.vcpus[vcpu].deadline,
+            deadline,
             vcpu,
         };
         let by = self.acting.unwrap_or(last);

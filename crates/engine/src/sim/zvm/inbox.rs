@@ -19,6 +19,9 @@ pub struct Connection {
     pub switch: SwitchId,
     /// When its present transaction began [ns].
     pub since: u64,
+    /// Pieces of the present answer that are still to come, and those that have come and wait for
+    /// the client.
+    pub pieces: (u16, u16),
     /// Its message, while that waits for one of the two.
     pub message: Message,
     /// That of which waits next for the same.
@@ -40,6 +43,7 @@ impl Connection {
             server,
             switch,
             since: 0,
+            pieces: (0, 0),
             message: Message::Timer(id),
             next: None,
         }

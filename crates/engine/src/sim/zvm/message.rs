@@ -35,6 +35,32 @@ impl Message {
     }
 }
 
+/// A part of a message that is sent in one stretch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// Its share of the message.
+    pub share: f64,
+    /// Whether it is the last.
+    pub is_last: bool,
+}
+
+impl Part {
+    /// A message that is sent as a whole.
+    pub const WHOLE: Self = Self {
+        share: 1.0,
+        is_last: true,
+    };
+}
+
+/// Bytes that a guest hands its adapter at once at most: Linux cuts what a connection sends into
+/// pieces of this size (`GSO_MAX_SIZE`), whatever is written to it.
+const PIECE_BYTES: u64 = 64 << 10;
+
+/// Pieces in which an answer of so many bytes comes.
+pub fn pieces(bytes: u64) -> u16 {
+    bytes.div_ceil(PIECE_BYTES).clamp(1, u64::from(u16::MAX)) as u16
+}
+
 /// Kinds of messages between virtual machines; what goes outside has the numbers behind.
 pub const KINDS: usize = 3;
 

@@ -24,6 +24,7 @@ mod progress;
 mod reload;
 mod rows;
 mod seek;
+mod sending;
 mod served;
 mod setup;
 mod shuffle;

@@ -1,11 +1,12 @@
 //! Page reads of servers. Those pages of a file that are not in central memory come in one read
 //! after the other; the server's virtual processor waits in page wait for each, and works on what
-//! has come before it asks for more.
+//! has come and sends it before it asks for more.
 
-use super::message::Message;
-use super::state::{Mode, Task, Vcpu};
+use super::message::{Message, Part};
+use super::sending::Sending;
+use super::state::{Mode, Task, Vcpu, Web};
 use super::Alarm;
-use crate::devices::Pager;
+use crate::devices::{FileReads, Pager};
 use crate::guest::zvm::ids::VcpuId;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::sharing::{Lock, Near};
@@ -21,17 +22,20 @@ impl World<Partitions> {
         let now = self.now;
         let cp = self.cp(partition);
         let v = &mut cp.vcpus[vcpu];
-        let (Some((file, each)), Some(pager)) = (&mut v.file, &mut cp.pager) else {
+        let (Some(sending), Some(pager)) = (&mut v.sending, &mut cp.pager) else {
             return false;
         };
-        let Some(started) = pager.read(Time::from_ns(now), file, u64::from(u32::from(vcpu))) else {
-            v.file = None;
+        let tag = u64::from(u32::from(vcpu));
+        let Some(started) = pager.read(Time::from_ns(now), &mut sending.reads, tag) else {
             return false;
         };
         v.started = Some(started);
+        sending.has_come(started.pages);
+        let (guest, part) = sending.next(cp.web.pieces);
         v.task = Task::Message {
             message,
-            guest: *each * f64::from(started.pages),
+            guest,
+            part,
         };
         v.mode = Mode::PageWait;
         v.page_wait_from = now;
@@ -85,16 +89,17 @@ impl World<Partitions> {
 }
 
 impl Vcpu {
-    /// A server needs a file of so many pages, for which it has `guest` instructions to execute;
-    /// how many of them before it must read a page.
-    pub fn open_file(&mut self, pages: u32, pager: &mut Pager, guest: f64) -> f64 {
-        let file = pager.file(pages);
-        if file.is_done() {
-            return guest;
+    /// A server is asked for a file, for which it has `guest` instructions to execute: what it
+    /// executes first, and its part. What is all there and goes as one piece needs no account.
+    pub fn open_file(&mut self, web: &Web, pager: Option<&mut Pager>, guest: f64) -> (f64, Part) {
+        let reads = pager.map_or_else(FileReads::default, |pager| pager.file(web.pages));
+        if reads.is_done() && web.pieces == 1 {
+            return (guest, Part::WHOLE);
         }
-        let each = guest / f64::from(pages);
-        self.file = Some((file, each));
-        each * f64::from(pages - file.pages())
+        let mut sending = Sending::new(reads, web.pages, guest);
+        let first = sending.next(web.pieces);
+        self.sending = Some(sending);
+        first
     }
 
     /// Adds what a page read cost CP.
@@ -114,12 +119,5 @@ impl Vcpu {
         into.execute(Owner::System, 2.0 * f64::from(started.pages) * paths.page);
         let takes = (ios * locks.page_io, locks.lines);
         lock.take(takes, Owner::Chargeable, &near.sharing, near, into);
-    }
-
-    /// Whether it has all of the file that it works on.
-    #[inline]
-    pub fn has_file(&self) -> bool {
-        let file = self.file.as_ref();
-        file.is_none_or(|(file, _)| file.is_done())
     }
 }

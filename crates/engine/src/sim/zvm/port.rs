@@ -1,7 +1,7 @@
 //! A virtual switch as CP works on it: what messages over it cost, by the chip of the sender. That
 //! is the same for all frames of a window, so it is worked out for the first.
 
-use super::message::Outgoing;
+use super::message::{Outgoing, Part};
 use crate::cost::{Spread, Table};
 use crate::devices::{Search, Switch, SwitchCounters, Travels};
 use crate::guest::zvm::ids::LpId;
@@ -90,18 +90,18 @@ impl Port {
         }
     }
 
-    /// Sends what is of that kind, from a logical processor of a chip.
+    /// Sends a part of what is of that kind, from a logical processor of a chip.
     #[inline]
     pub fn send(
         &mut self,
-        kind: usize,
+        (kind, part): (usize, Part),
         (lp, chip): (LpId, ChipId),
         near: &Near,
         into: &mut Segment,
     ) {
         let outgoing = &mut self.outgoing[kind];
-        outgoing.messages += 1;
-        let frames = outgoing.frames;
+        outgoing.messages += u64::from(part.is_last);
+        let frames = outgoing.frames * part.share;
         self.by_lp[lp] += frames;
         if !self.views[chip].known {
             self.price(chip, near);

@@ -2,6 +2,7 @@
 
 use super::inbox::{Connection, Inbox};
 use super::message::outgoing;
+use super::message::pieces;
 use super::port::Port;
 use super::served::{answers, Served};
 use super::state::{Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, Web};
@@ -55,7 +56,6 @@ impl Cp {
             pager_at: When::NEVER,
             done: Vec::new(),
             master: stream("master"),
-            race: stream("race"),
             meter: CpMeter::default(),
             clock: 0.0,
             floor: 0.0,
@@ -168,7 +168,7 @@ impl Vcpu {
             mode: Mode::Idle,
             task: Task::None,
             inbox: Inbox::default(),
-            file: None,
+            sending: None,
             started: None,
             owes: 0.0,
             cut: false,
@@ -235,6 +235,7 @@ impl Web {
             varies: work == Distribution::Exponential,
             think_ns,
             pages: file_bytes.div_ceil(PAGE_BYTES).max(1) as u32,
+            pieces: pieces(file_bytes),
         }
     }
 }

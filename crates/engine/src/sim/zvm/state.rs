@@ -1,10 +1,11 @@
 //! What the Control Program of one partition keeps.
 
 use super::inbox::{Connection, Inbox};
-use super::message::Message;
+use super::message::{Message, Part};
 use super::port::Port;
+use super::sending::Sending;
 use super::served::Served;
-use crate::devices::{Done, FileReads, Pager, Started};
+use crate::devices::{Done, Pager, Started};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
@@ -96,8 +97,10 @@ pub enum Task {
     Message {
         /// Which.
         message: Message,
-        /// The guest's instructions until the next page read, or the end.
+        /// The guest's instructions for this part of it.
         guest: f64,
+        /// What of it is sent then.
+        part: Part,
     },
     /// A transaction that came from outside at that time [ns].
     Transaction(u64),
@@ -145,8 +148,8 @@ pub struct Vcpu {
     pub cold: (f64, f64),
     /// Page read that it has not paid for yet.
     pub started: Option<Started>,
-    /// Pages of a file that it still waits for, and the guest's instructions for each.
-    pub file: Option<(FileReads, f64)>,
+    /// The file that it is sending.
+    pub sending: Option<Sending>,
     /// Where it was last.
     pub left: Left,
     /// Since when it has been ready [ns].
@@ -222,6 +225,8 @@ pub struct Web {
     pub think_ns: u64,
     /// Pages of a file.
     pub pages: u32,
+    /// Pieces in which it is sent.
+    pub pieces: u16,
 }
 
 /// The Control Program of a partition.
@@ -284,8 +289,6 @@ pub struct Cp {
     pub done: Vec<Done>,
     /// Which page reads end on the master processor.
     pub master: Stream,
-    /// Which of the processors that were signalled is the first.
-    pub race: Stream,
     /// Counters.
     pub meter: CpMeter,
 }

@@ -5,7 +5,8 @@
 //! A virtual processor that waits is interrupted by a message; those that arrive while it runs it
 //! takes in the same stretch, without another interruption.
 
-use super::message::Message;
+use super::inbox::Connection;
+use super::message::{Message, Part};
 use super::state::{Cp, Mode, Task, Vcpu, Web};
 use super::Alarm;
 use crate::devices::Pager;
@@ -76,22 +77,18 @@ impl World<Partitions> {
     /// The effects of a virtual processor's segment; whether it goes on.
     pub fn finish_segment(&mut self, partition: PartitionId, vcpu: VcpuId) -> bool {
         let v = &mut self.cp(partition).vcpus[vcpu];
-        let message = match v.task {
-            Task::Message { message, .. } => message,
+        let (message, is_last) = match v.task {
+            Task::Message { message, part, .. } => (message, part.is_last),
             Task::Transaction(since) => return self.end_served(partition, vcpu, since),
             Task::None | Task::Loop => return true,
         };
         v.task = Task::None;
-        if v.file.is_some() && self.read_page(partition, vcpu, message) {
-            return false;
-        }
-        let of = message.connection();
-        let c = self.sys.cp(partition).connections[of];
-        match message {
-            Message::Request(_) => self.deliver(partition, c.client, Message::Answer(of)),
-            Message::Timer(_) => self.deliver(partition, c.server, Message::Request(of)),
-            Message::Answer(_) if self.end_transaction(partition, of) => self.think(partition, of),
-            Message::Answer(_) => self.deliver(partition, c.server, Message::Request(of)),
+        if v.sending.is_some() {
+            if let Some(goes_on) = self.send_on(partition, vcpu, message) {
+                return goes_on;
+            }
+        } else {
+            self.send_whole(partition, message, is_last);
         }
         let v = &mut self.sys.cp(partition).vcpus[vcpu];
         let goes_on = !v.inbox.is_empty();
@@ -100,6 +97,57 @@ impl World<Partitions> {
             self.meter_now(partition).runnable -= 1;
         }
         goes_on
+    }
+
+    /// What was sent as a whole arrives. Of an answer that comes in pieces only the last has more
+    /// to it than acknowledgements.
+    fn send_whole(&mut self, partition: PartitionId, message: Message, is_last: bool) {
+        let of = message.connection();
+        let server = self.sys.cp(partition).connections[of].server;
+        match message {
+            Message::Request(_) => self.deliver_pieces(partition, of, 1),
+            Message::Timer(_) => self.deliver(partition, server, Message::Request(of)),
+            Message::Answer(_) if !is_last => {}
+            Message::Answer(_) if self.end_transaction(partition, of) => self.think(partition, of),
+            Message::Answer(_) => self.deliver(partition, server, Message::Request(of)),
+        }
+    }
+
+    /// A server has worked on some pages of a file: what makes a piece goes to the client. Whether
+    /// it goes on; nothing if the file is sent.
+    fn send_on(&mut self, partition: PartitionId, vcpu: VcpuId, message: Message) -> Option<bool> {
+        let cp = self.sys.cp(partition);
+        let pieces = cp.web.pieces;
+        let sending = cp.vcpus[vcpu].sending.as_mut()?;
+        let whole = sending.finish(pieces);
+        let (waits, ends) = (sending.is_starved(), sending.is_sent());
+        if waits {
+            self.read_page(partition, vcpu, message);
+        } else if ends {
+            cp.vcpus[vcpu].sending = None;
+        } else {
+            let (guest, part) = sending.next(pieces);
+            cp.vcpus[vcpu].task = Task::Message {
+                message,
+                guest,
+                part,
+            };
+        }
+        self.deliver_pieces(partition, message.connection(), whole);
+        (!ends).then_some(!waits)
+    }
+
+    /// Pieces of an answer arrive at the client.
+    fn deliver_pieces(&mut self, partition: PartitionId, of: ConnectionId, count: u16) {
+        if count == 0 {
+            return;
+        }
+        let c = &mut self.sys.cp(partition).connections[of];
+        let (client, waited) = (c.client, c.pieces.1 > 0);
+        c.pieces = (c.pieces.0 - count, c.pieces.1 + count);
+        if !waited {
+            self.deliver(partition, client, Message::Answer(of));
+        }
     }
 
     /// A client has its answer: its transaction ends. The next one of the connection begins with
@@ -138,7 +186,7 @@ impl Cp {
         if !WOKEN {
             *into = Segment::default();
         }
-        let (message, guest) = match v.task {
+        let (message, guest, part) = match v.task {
             Task::Transaction(_) => {
                 if WOKEN {
                     into.execute(Owner::Chargeable, self.spec.paths.interruption);
@@ -149,7 +197,7 @@ impl Cp {
                 into.execute(Owner::Guest, guest);
                 v.refill(guest, near, into);
                 if let Some((switch, kind)) = answer {
-                    self.ports[switch].send(kind, (lp, chip), near, into);
+                    self.ports[switch].send((kind, Part::WHOLE), (lp, chip), near, into);
                 }
                 return;
             }
@@ -157,10 +205,14 @@ impl Cp {
                 into.execute(Owner::Guest, ENDLESS);
                 return;
             }
-            Task::Message { message, guest } => {
+            Task::Message {
+                message,
+                guest,
+                part,
+            } => {
                 let lock = &mut self.locks[LockKind::Paging as usize];
                 v.pay_page_io((&self.spec.paths, &self.spec.locks), lock, near, into);
-                (message, guest)
+                (message, guest, part)
             }
             Task::None => {
                 if WOKEN {
@@ -169,41 +221,56 @@ impl Cp {
                 into.execute(Owner::Chargeable, signal);
                 let message = v.inbox.pop(&self.connections);
                 let message = message.expect("who goes on has a message");
-                let guest = v.take_message(message, &self.web, self.pager.as_mut(), work);
-                (message, guest)
+                let connection = &mut self.connections[message.connection()];
+                let pager = self.pager.as_mut();
+                v.take_message(message, connection, (&self.web, pager), work)
             }
         };
         into.execute(Owner::Guest, guest);
         v.refill(guest, near, into);
-        if v.has_file() {
+        if part.share > 0.0 {
             let switch = self.connections[message.connection()].switch;
-            self.ports[switch].send(message.kind(), (lp, chip), near, into);
+            self.ports[switch].send((message.kind(), part), (lp, chip), near, into);
         }
     }
 }
 
 impl Vcpu {
-    /// Takes a message; how many instructions of the guest it needs until the next page read or the
-    /// end.
+    /// Takes a message: what of it is done in this stretch, with the guest's instructions for that,
+    /// until the next page read, the next piece or the end.
     #[inline]
     fn take_message(
         &mut self,
         message: Message,
-        web: &Web,
-        pager: Option<&mut Pager>,
+        connection: &mut Connection,
+        (web, pager): (&Web, Option<&mut Pager>),
         work: &mut Stream,
-    ) -> f64 {
+    ) -> (Message, f64, Part) {
         let mean = web.instructions[message.kind()];
         let guest = if web.varies {
             work.exponential(mean)
         } else {
             mean
         };
-        let guest = match (message, pager) {
-            (Message::Request(_), Some(pager)) => self.open_file(web.pages, pager, guest),
-            _ => guest,
+        let (guest, part) = match message {
+            Message::Request(_) => {
+                connection.pieces = (web.pieces, 0);
+                self.open_file(web, pager, guest)
+            }
+            Message::Answer(_) => {
+                let (coming, came) = connection.pieces;
+                connection.pieces.1 = 0;
+                let share = f64::from(came) / f64::from(web.pieces);
+                let is_last = coming == 0;
+                (guest * share, Part { share, is_last })
+            }
+            Message::Timer(_) => (guest, Part::WHOLE),
         };
-        self.task = Task::Message { message, guest };
-        guest
+        self.task = Task::Message {
+            message,
+            guest,
+            part,
+        };
+        (message, guest, part)
     }
 }
