@@ -10,7 +10,10 @@ use homenode_engine::cost::{
 use homenode_engine::guest::memory::place;
 use homenode_engine::ids::{ById, ChipId, MemoryId, PortId};
 use homenode_engine::machine::{far_factor, Distance, Topology};
-use homenode_engine::spec::{ByDistance, CacheScope, Coherence, Machine, MemoryBeside, Partition};
+use homenode_engine::spec::{
+    ByDistance, CacheScope, Coherence, Machine, MemoryBeside, Partition, Processors, Virtualized,
+    Walks, Workload,
+};
 use proptest::prelude::*;
 
 /// Everything the sum depends on.
@@ -257,12 +260,84 @@ impl Plain<'_> {
             };
             stall += asked * (1.0 - held) * translation.walk_ns;
         }
+        if let Some((walks, by)) = machine.walks.as_ref().zip(self.virtualized()) {
+            let asked = match machine.coherence {
+                Coherence::Owner => before,
+                Coherence::Home => before + sharing * self.misses(2_097_152.0),
+            };
+            stall += asked * self.nested(walks, by);
+        }
         let alone = core + stall * (1.0 - profile.overlap) + waits;
         let shared = self.with_siblings(alone, core * profile.issue_share);
         let stored = self.with_stores(shared);
         let free = stored + self.lock(stored, elsewhere * (sharer_ns.0 + sharer_ns.1));
         let guest = free / (1.0 - self.partition.guest.tick_share());
-        guest / (1.0 - self.partition.hypervisor_share)
+        let share = self.partition.hypervisor_share;
+        let Some(by) = self.virtualized() else {
+            return guest / (1.0 - share);
+        };
+        let exit = by.exit_ns as f64;
+        let told =
+            share + exit * f64::from(by.timer_exits) / self.partition.guest.unix().tick_ns as f64;
+        let bursts = match &self.partition.workload {
+            Workload::Transactions { bursts, .. } | Workload::Users { bursts, .. } => *bursts,
+            _ => 0.0,
+        };
+        let kicks = if by.posted_interrupts { 1.0 } else { 3.0 };
+        let io = kicks * exit * bursts / profile.instructions_per_unit;
+        (guest + io) / (1.0 - told)
+    }
+
+    fn virtualized(&self) -> Option<&Virtualized> {
+        match &self.partition.processors {
+            Processors::Shared { host, .. } => host.virtualized.as_ref(),
+            Processors::Dedicated { .. } => None,
+        }
+    }
+
+    /// Reference by reference, by the number of levels that each dimension has.
+    fn nested(&self, walks: &Walks, by: &Virtualized) -> f64 {
+        let data = self.partition.data_bytes as f64;
+        let levels = |page: u64| match page {
+            0x4000_0000.. => 2_u32,
+            0x20_0000.. => 3,
+            _ => 4,
+        };
+        let size = |levels: u32| f64::from(512_u32.pow(4 - levels)) * 4096.0;
+        let own = self
+            .machine
+            .caches
+            .iter()
+            .filter(|c| c.scope <= CacheScope::Core);
+        let near = own
+            .last()
+            .map_or(self.machine.memory_ns.local, |c| c.latency_ns);
+        let last = |levels: u32| {
+            let table = 8.0 * data / size(levels);
+            let (mut ns, mut found) = (0.0, 0.0_f64);
+            for cache in &self.machine.caches[1..] {
+                let holds = (walks.cache_share * cache.bytes as f64 / table).min(1.0);
+                if holds > found {
+                    ns += (holds - found) * cache.latency_ns;
+                    found = holds;
+                }
+            }
+            ns + (1.0 - found) * self.machine.memory_ns.local
+        };
+        let walk = |levels: u32| (1..levels).fold(last(levels), |ns, _| ns + walks.upper * near);
+        let held = |levels: u32| {
+            let entries = if levels == 2 {
+                walks.large_entries
+            } else {
+                walks.entries
+            };
+            (f64::from(entries) * size(levels) / data).min(1.0)
+        };
+        let (guest, host) = (levels(self.partition.page_bytes), levels(by.page_bytes));
+        let inner = (1..host).fold(near, |ns, _| ns + walks.upper * near) * walks.guest_tables;
+        let tables = (1..guest).fold(inner, |ns, _| ns + walks.upper * inner);
+        let twice = (1.0 - held(guest.max(host))) * (walk(guest) + tables + walk(host));
+        (twice - (1.0 - held(4)) * walk(4)).max(0.0)
     }
 
     /// Threads in turn at the core's pipelines, none of which it needs for longer than an
@@ -414,6 +489,18 @@ fn tolls(occupancy: &mut Occupancy, loads: &[u16]) -> ById<PortId, Toll> {
     tolls
 }
 
+/// Makes a partition a virtual machine, now and then.
+fn virtualize(partition: &mut Partition, dice: u16) {
+    if let Processors::Shared { host, .. } = &mut partition.processors {
+        host.virtualized = (dice % 2 == 0).then_some(Virtualized {
+            page_bytes: 4096 << (9 * (dice / 2 % 3)),
+            exit_ns: 1_200,
+            timer_exits: 2,
+            posted_interrupts: dice / 6 % 2 == 0,
+        });
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 400,
@@ -433,6 +520,13 @@ proptest! {
             spec.machine.caches[2].victim = true;
             spec.machine.caches[3].scope = CacheScope::Node;
         }
+        spec.machine.walks = (loads[7] % 3 == 0).then(|| Walks {
+            entries: 16,
+            large_entries: 1,
+            upper: f64::from(loads[8] % 5) / 4.0,
+            guest_tables: f64::from(loads[9] % 5) / 4.0,
+            cache_share: 0.5,
+        });
         let tree = Topology::new(&spec.machine);
         let machine = &spec.machine;
         let chips = tree.chips().len();
@@ -452,6 +546,8 @@ proptest! {
                 partition.profile.working_set_bytes = 1e4 + 1e3 * f64::from(loads[6]);
                 partition.profile.working_set_touches = 0.02;
             }
+            partition.page_bytes <<= 9 * (loads[11] % 3);
+            virtualize(partition, loads[12]);
             let placed = place(machine, &tree, partition);
             let mut spread = Spread::new(&tree, placed.clone());
             let cores = ById::from(numbers(&loads[3..], chips, 5.0));

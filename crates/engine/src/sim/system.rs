@@ -147,6 +147,9 @@ pub trait System: Sized {
         world.run_on(job, to);
     }
 
+    /// Whom a virtual processor wakes from now on it wakes by an interrupt; none = nobody does.
+    fn signals(&mut self, _by: Option<VpId>) {}
+
     /// Whether a partition is plain processes, not a guest with run queues of its own.
     fn is_processes(&self, _spec: &Spec, _partition: PartitionId) -> bool {
         false

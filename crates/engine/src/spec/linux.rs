@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::virtualized::Virtualized;
+
 /// A control group of the host's processor controller, version 2 in its terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,6 +62,8 @@ pub struct HostThreads {
     pub kvm: Option<Kvm>,
     /// Most that Xen lets the domain use (`cap`) [cores]; none = no cap.
     pub cap: Option<f64>,
+    /// What it costs to be a virtual machine, of whichever hypervisor; none = nothing.
+    pub virtualized: Option<Virtualized>,
 }
 
 /// What KVM does for a guest's virtual processors.

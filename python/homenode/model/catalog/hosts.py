@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from homenode.errors import MachineError
 from homenode.model.catalog.figure import Figure
 from homenode.model.catalog.policies import HOST_POLICIES, LISTED, HostPolicy, Setting
+from homenode.model.catalog.virtualized import Virtualized
 from homenode.model.document import Quantity, Table, shipped_document
 from homenode.model.spec import (
     BalanceSpec,
@@ -106,8 +107,10 @@ class NumaBalancing(Table):
         }
 
 
-class KvmHost(Table):
-    """What KVM does for a guest's virtual processors, named as the module's parameters are."""
+class KvmHost(Virtualized):
+    """What KVM does for a guest's virtual processors, named as the module's parameters are, and
+    what it costs.
+    """
 
     halt_poll: Figure[Short] = Field(
         description="halt_poll_ns: longest time that a halted virtual processor polls for work"
@@ -285,6 +288,7 @@ class Credit2Host(Host):
         description="credit2_load_window_shift: the load is averaged over 2^this ns"
     )
     switch: Figure[Direct] = Field(description="direct cost of a switch")
+    domain: Virtualized
 
     def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""

@@ -56,6 +56,7 @@ from homenode.model.spec.machine import (
     StreamsSpec,
     ThrottleSpec,
     TranslationSpec,
+    WalksSpec,
 )
 from homenode.model.spec.sharing import (
     CgroupSpec,
@@ -71,6 +72,7 @@ from homenode.model.spec.sharing import (
     PoolSpec,
     ProcessorsSpec,
     SharedSpec,
+    VirtualizedSpec,
 )
 from homenode.model.spec.work import (
     BarriersSpec,
@@ -155,6 +157,8 @@ __all__ = [
     "UnixSpec",
     "UsersSpec",
     "VirtualMachineSpec",
+    "VirtualizedSpec",
+    "WalksSpec",
     "WarehousesSpec",
     "WebSpec",
     "WorkloadSpec",

@@ -72,6 +72,15 @@ class KvmSpec(TypedDict):
     lock_holder_preemption: bool
 
 
+class VirtualizedSpec(TypedDict):
+    """What a hypervisor costs a virtual machine while it runs."""
+
+    page_bytes: int
+    exit_ns: int
+    timer_exits: int
+    posted_interrupts: bool
+
+
 class HostThreadsSpec(TypedDict):
     """What a Linux or Xen host knows of a partition's threads."""
 
@@ -81,6 +90,7 @@ class HostThreadsSpec(TypedDict):
     nice: int
     kvm: KvmSpec | None
     cap: float | None
+    virtualized: NotRequired[VirtualizedSpec]
 
 
 class SharedSpec(TypedDict):

@@ -74,6 +74,7 @@ impl World<Host> {
             return;
         }
         self.stop_polling(vp);
+        self.signalled(vp);
         self.end_halt(vp);
         let core = self.core_of(vp);
         let path = self.kvm(vp).map_or(0, |kvm| kvm.exit_ns + kvm.entry_ns);

@@ -122,6 +122,10 @@ impl System for Host {
         world.pass_on(job, by, to);
     }
 
+    fn signals(&mut self, by: Option<VpId>) {
+        self.wakes.signals = by;
+    }
+
     fn is_processes(&self, spec: &Spec, partition: PartitionId) -> bool {
         let processors = &spec.partitions[partition.index()].processors;
         let guest = matches!(processors, Processors::Shared { host, .. } if host.kvm.is_some());
@@ -147,6 +151,7 @@ impl World<Host> {
         v.ready_at = now;
         let (partition, away) = (v.partition, now - v.ceded_at);
         self.meters.partitions[partition].ceded(away);
+        self.signalled(vp);
         let waker = self.waker_of(vp);
         self.tell(|host| host.wake(vp, waker, now));
     }

@@ -152,6 +152,8 @@ pub(super) struct Waking {
 #[derive(Clone, Debug)]
 pub struct Wakes {
     pub(super) now: Option<Waking>,
+    /// Virtual processor of a guest that wakes siblings.
+    pub(super) signals: Option<VpId>,
     /// Time that each thread still needs for interrupts it has to send [ns].
     pub(super) owed: ById<VpId, u64>,
     /// Until when each sends; never = it does not.
@@ -165,6 +167,7 @@ impl Wakes {
     pub fn new(vps: usize, cores: usize) -> Self {
         Self {
             now: None,
+            signals: None,
             owed: ById::of(0, vps),
             sends_until: ById::of(When::NEVER, vps),
             idle_from: ById::of(When::at(0), cores),

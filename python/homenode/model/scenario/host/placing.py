@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.hosts import Credit2Host, KvmHost, LinuxHost
 from homenode.model.catalog.listed import ListedHost
 from homenode.model.catalog.policies import HOST_POLICIES
+from homenode.model.catalog.virtualized import Virtualized
 from homenode.model.document import Problems
 from homenode.model.scenario.file.guest import Aix, Daemons, Linux
 from homenode.model.scenario.file.host import DEFAULT_WEIGHT, Kvm
@@ -25,7 +27,13 @@ from homenode.model.scenario.host.groups import (
     pins_of,
 )
 from homenode.model.scenario.naming import Named
-from homenode.model.spec import KvmSpec, PauseLoopSpec, SharedSpec
+from homenode.model.spec import (
+    HostThreadsSpec,
+    KvmSpec,
+    PauseLoopSpec,
+    SharedSpec,
+    VirtualizedSpec,
+)
 
 _BARE: dict[str, object] = {
     "tick_cost": 0,
@@ -81,7 +89,7 @@ def place_on_host(
     if isinstance(hypervisor, ListedHost):
         return Hosted((), _alike(entries, cpus, hypervisor.kvm))
     if not isinstance(hypervisor, LinuxHost):
-        return Hosted((), _domains(entries, cpus))
+        return Hosted((), _domains(entries, cpus, cast(Credit2Host, hypervisor).domain))
     groups, member = make_groups(file.cgroup, entries)
     shared = [
         (entry, entry.table.processors)
@@ -103,13 +111,14 @@ def place_on_host(
                 weight=100,
                 entitlement=parts[entry.name],
                 kvm=kvm_spec(entry.table.kvm, hypervisor.kvm),
+                virtualized=virtualized_spec(entry.table.kvm, hypervisor.kvm),
             )
             for entry, own in shared
         },
     )
 
 
-def _domains(entries: Sequence[Named], cpus: int) -> dict[str, OnHost]:
+def _domains(entries: Sequence[Named], cpus: int, domain: Virtualized) -> dict[str, OnHost]:
     """Xen's domains, all on one level."""
     shared = [(e, e.table.processors) for e in entries if isinstance(e.table.processors, Shared)]
     weights = [XEN_WEIGHT if own.weight is None else own.weight for _, own in shared]
@@ -128,6 +137,7 @@ def _domains(entries: Sequence[Named], cpus: int) -> dict[str, OnHost]:
             weight=weight,
             entitlement=part,
             kvm=None,
+            virtualized=domain.virtualized(),
         )
         for (entry, own), weight, part in zip(shared, weights, parts, strict=True)
     }
@@ -148,6 +158,7 @@ def _alike(entries: Sequence[Named], cpus: int, kvm: KvmHost) -> dict[str, OnHos
             weight=DEFAULT_WEIGHT,
             entitlement=parts[entry.name],
             kvm=kvm_spec(entry.table.kvm, kvm),
+            virtualized=virtualized_spec(entry.table.kvm, kvm),
         )
         for entry, own in shared
     }
@@ -173,8 +184,30 @@ def kvm_spec(kvm: Kvm | None, host: KvmHost) -> KvmSpec | None:
     return spec
 
 
+def virtualized_spec(kvm: Kvm | None, host: KvmHost) -> VirtualizedSpec | None:
+    """What it costs to be a virtual machine, the partition's numbers in place of the host's."""
+    if kvm is None:
+        return None
+    spec = host.virtualized()
+    if kvm.page is not None:
+        spec["page_bytes"] = kvm.page
+    if kvm.posted_interrupts is not None:
+        spec["posted_interrupts"] = kvm.posted_interrupts
+    return spec
+
+
 def host_threads_spec(processors: Shared, host: OnHost) -> SharedSpec:
     """The `processors` part of a partition on a host."""
+    threads: HostThreadsSpec = {
+        "cgroup": host.cgroup,
+        "pins": [list(pin) for pin in host.pins],
+        "slice_ns": processors.slice,
+        "nice": processors.nice,
+        "kvm": None if host.kvm is None else host.kvm.copy(),
+        "cap": processors.cap,
+    }
+    if host.virtualized is not None:
+        threads["virtualized"] = host.virtualized.copy()
     return {
         "mode": "shared",
         "entitlement": host.entitlement,
@@ -182,12 +215,5 @@ def host_threads_spec(processors: Shared, host: OnHost) -> SharedSpec:
         "capped": False,
         "weight": host.weight,
         "pool": 0,
-        "host": {
-            "cgroup": host.cgroup,
-            "pins": [list(pin) for pin in host.pins],
-            "slice_ns": processors.slice,
-            "nice": processors.nice,
-            "kvm": None if host.kvm is None else host.kvm.copy(),
-            "cap": processors.cap,
-        },
+        "host": threads,
     }

@@ -30,7 +30,10 @@ _QUANTITY = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit> ?[A-Za-z/]+)?")
 _NAMED_CLOCK = re.compile(r"@ ?(\d+\.\d+) ?GHz")
 """As in names of Intel's processors."""
 _GIB_BITS = 30
-_KEPT = ("cache_to_cache", "memory", "links", "smt", "hypervisor", "accounting", "clock", "line")
+_KEPT = (
+    *("cache_to_cache", "memory", "links", "walks", "smt"),
+    *("hypervisor", "accounting", "clock", "line"),
+)
 
 
 @dataclass(frozen=True)
