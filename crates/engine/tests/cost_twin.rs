@@ -272,6 +272,12 @@ impl Plain<'_> {
         let stored = self.with_stores(shared);
         let free = stored + self.lock(stored, elsewhere * (sharer_ns.0 + sharer_ns.1));
         let guest = free / (1.0 - self.partition.guest.tick_share());
+        self.with_exits(guest)
+    }
+
+    /// With what goes to the hypervisor.
+    fn with_exits(&self, guest: f64) -> f64 {
+        let profile = &self.partition.profile;
         let share = self.partition.hypervisor_share;
         let Some(by) = self.virtualized() else {
             return guest / (1.0 - share);
@@ -489,8 +495,21 @@ fn tolls(occupancy: &mut Occupancy, loads: &[u16]) -> ById<PortId, Toll> {
     tolls
 }
 
-/// Makes a partition a virtual machine, now and then.
-fn virtualize(partition: &mut Partition, dice: u16) {
+/// How tables are walked, now and then.
+fn walks(dice: &[u16]) -> Option<Walks> {
+    let share = |dice: u16| f64::from(dice % 5) / 4.0;
+    (dice[0] % 3 == 0).then(|| Walks {
+        entries: 16,
+        large_entries: 1,
+        upper: share(dice[1]),
+        guest_tables: share(dice[2]),
+        cache_share: 0.5,
+    })
+}
+
+/// Makes a partition a virtual machine with pages of some length, now and then.
+fn virtualize(partition: &mut Partition, length: u16, dice: u16) {
+    partition.page_bytes <<= 9 * (length % 3);
     if let Processors::Shared { host, .. } = &mut partition.processors {
         host.virtualized = (dice % 2 == 0).then_some(Virtualized {
             page_bytes: 4096 << (9 * (dice / 2 % 3)),
@@ -520,13 +539,7 @@ proptest! {
             spec.machine.caches[2].victim = true;
             spec.machine.caches[3].scope = CacheScope::Node;
         }
-        spec.machine.walks = (loads[7] % 3 == 0).then(|| Walks {
-            entries: 16,
-            large_entries: 1,
-            upper: f64::from(loads[8] % 5) / 4.0,
-            guest_tables: f64::from(loads[9] % 5) / 4.0,
-            cache_share: 0.5,
-        });
+        spec.machine.walks = walks(&loads[7..]);
         let tree = Topology::new(&spec.machine);
         let machine = &spec.machine;
         let chips = tree.chips().len();
@@ -546,8 +559,7 @@ proptest! {
                 partition.profile.working_set_bytes = 1e4 + 1e3 * f64::from(loads[6]);
                 partition.profile.working_set_touches = 0.02;
             }
-            partition.page_bytes <<= 9 * (loads[11] % 3);
-            virtualize(partition, loads[12]);
+            virtualize(partition, loads[11], loads[12]);
             let placed = place(machine, &tree, partition);
             let mut spread = Spread::new(&tree, placed.clone());
             let cores = ById::from(numbers(&loads[3..], chips, 5.0));

@@ -1,5 +1,5 @@
-//! What it costs to be a virtual machine: walks of translations in two dimensions, exits for timers,
-//! devices and interrupts between processors.
+//! What it costs to be a virtual machine: walks of translations in two dimensions, exits for
+//! timers, devices and interrupts between processors.
 
 mod common;
 

@@ -23,6 +23,7 @@ from homenode.model.spec import (
     KvmSpec,
     LinuxSpec,
     NumaBalancingSpec,
+    ParavirtualLocksSpec,
     PauseLoopSpec,
 )
 from homenode.model.units import SIZE, TIME
@@ -138,6 +139,32 @@ class KvmHost(Virtualized):
         description="whether a virtual processor may lose its processor while it holds a lock"
     )
 
+    paravirtual_locks: Figure[bool] = Field(
+        description="whether waiters of a guest's queue locks halt after a while, until kicked"
+    )
+    lock_spin: Figure[Short] = Field(description="SPIN_THRESHOLD: how long they spin before")
+    lock_early: Figure[Short] = Field(
+        description="PV_PREV_CHECK_MASK: how long, if whoever is before them has halted"
+    )
+    lock_early_if_preempted: Figure[bool] = Field(
+        description="whether one that has lost its processor counts as halted"
+    )
+    kick_yields: Figure[bool] = Field(
+        description="whether who wakes a waiter lends it its processor"
+    )
+    paravirtual_flush: Figure[bool] = Field(
+        description="whether the host flushes translations for those that are off"
+    )
+
+    def locks_spec(self) -> ParavirtualLocksSpec:
+        """How waiters of a queue lock halt, as the engine takes it."""
+        return {
+            "spin_ns": self.lock_spin.value,
+            "early_ns": self.lock_early.value,
+            "early_if_preempted": self.lock_early_if_preempted.value,
+            "kick_yields": self.kick_yields.value,
+        }
+
     def spec(self) -> KvmSpec:
         """As the engine takes it."""
         loop: PauseLoopSpec = {
@@ -154,6 +181,8 @@ class KvmHost(Virtualized):
             "pause_loop": loop if self.pause_loop.value else None,
             "directed_yield": self.directed_yield.value,
             "lock_holder_preemption": self.lock_holder_preemption.value,
+            "paravirtual_locks": self.locks_spec() if self.paravirtual_locks.value else None,
+            "paravirtual_flush": self.paravirtual_flush.value,
         }
 
 

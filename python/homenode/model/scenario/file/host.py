@@ -109,6 +109,12 @@ class Kvm(Table):
     lock_holder_preemption: bool | None = Field(
         None, description="whether a virtual processor may lose its processor while it holds a lock"
     )
+    paravirtual_locks: bool | None = Field(
+        None, description="whether waiters of its queue locks halt after a while, until kicked"
+    )
+    paravirtual_flush: bool | None = Field(
+        None, description="whether the host flushes translations for those that are off"
+    )
     page: HostPage | None = Field(
         None, description="pages with which the host maps its memory (huge pages of the host)"
     )

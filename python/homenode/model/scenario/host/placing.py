@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast, get_args
 
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.hosts import Credit2Host, KvmHost, LinuxHost
@@ -41,6 +41,9 @@ _BARE: dict[str, object] = {
     "daemons": Daemons.model_construct(rate=0.0, work=0),
 }
 """What processes of a host have of a guest system: nothing that runs by itself."""
+
+_Switch = Literal["directed_yield", "lock_holder_preemption", "paravirtual_flush"]
+"""What a guest's table switches on or off."""
 
 
 @dataclass(frozen=True)
@@ -171,10 +174,13 @@ def kvm_spec(kvm: Kvm | None, host: KvmHost) -> KvmSpec | None:
     spec = host.spec()
     if kvm.halt_poll is not None:
         spec["halt_poll_ns"] = kvm.halt_poll
-    if kvm.directed_yield is not None:
-        spec["directed_yield"] = kvm.directed_yield
-    if kvm.lock_holder_preemption is not None:
-        spec["lock_holder_preemption"] = kvm.lock_holder_preemption
+    switches: tuple[_Switch, ...] = get_args(_Switch)
+    for name in switches:
+        told = getattr(kvm, name)
+        if told is not None:
+            spec[name] = told
+    if kvm.paravirtual_locks is not None:
+        spec["paravirtual_locks"] = host.locks_spec() if kvm.paravirtual_locks else None
     if kvm.pause_loop is not None:
         loop: PauseLoopSpec = {
             "gap_cycles": host.pause_gap.value,
