@@ -30,7 +30,7 @@ const GIB_1: u64 = 1 << 30;
 /// One machine with as many loops as processors, that misses its caches.
 fn spec_of(policy: Policy, virtualized: Option<Virtualized>, page: u64, data: u64) -> Spec {
     let host = HostThreads {
-        virtualized,
+        virtualized: virtualized.map(Box::new),
         ..if policy == Policy::Linux {
             of_kvm(plain_kvm())
         } else {

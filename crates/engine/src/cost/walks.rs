@@ -43,7 +43,7 @@ pub(super) fn beyond_ns(machine: &Machine, partition: &Partition) -> f64 {
 /// What it costs a partition to be a virtual machine; none = it is none.
 pub(super) fn virtualized(partition: &Partition) -> Option<&Virtualized> {
     match &partition.processors {
-        Processors::Shared { host, .. } => host.virtualized.as_ref(),
+        Processors::Shared { host, .. } => host.virtualized.as_deref(),
         Processors::Dedicated { .. } => None,
     }
 }

@@ -201,8 +201,8 @@ impl<S: System> World<S> {
         if !in_order {
             waiting.sort_unstable();
         }
-        let sleeps = |vp: &mut VpId| self.sys.stays_in_line(*vp);
-        let asleep: Vec<_> = waiting.extract_if(.., sleeps).collect();
+        let sleeps = |vp: &VpId| self.sys.stays_in_line(*vp);
+        let (asleep, mut waiting): (Vec<_>, Vec<_>) = waiting.into_iter().partition(sleeps);
         let mut turn = 0;
         for (at, &vp) in waiting.iter().enumerate() {
             let v = &mut self.at.vps[vp];

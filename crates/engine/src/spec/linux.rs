@@ -63,7 +63,7 @@ pub struct HostThreads {
     /// Most that Xen lets the domain use (`cap`) [cores]; none = no cap.
     pub cap: Option<f64>,
     /// What it costs to be a virtual machine, of whichever hypervisor; none = nothing.
-    pub virtualized: Option<Virtualized>,
+    pub virtualized: Option<Box<Virtualized>>,
 }
 
 /// What KVM does for a guest's virtual processors.

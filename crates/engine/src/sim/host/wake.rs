@@ -52,7 +52,7 @@ impl World<Host> {
         };
         let partition = self.vp(by).partition;
         if let Processors::Shared { host, .. } = &self.spec_of(partition).processors {
-            self.wakes().owed[by] += host.virtualized.map_or(0, |by| by.exit_ns);
+            self.wakes().owed[by] += host.virtualized.as_ref().map_or(0, |by| by.exit_ns);
         }
     }
 
