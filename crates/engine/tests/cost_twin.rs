@@ -309,13 +309,13 @@ impl Plain<'_> {
             _ => 4,
         };
         let size = |levels: u32| f64::from(512_u32.pow(4 - levels)) * 4096.0;
-        let own = self
+        let mut own = self
             .machine
             .caches
             .iter()
             .filter(|c| c.scope <= CacheScope::Core);
         let near = own
-            .last()
+            .next_back()
             .map_or(self.machine.memory_ns.local, |c| c.latency_ns);
         let last = |levels: u32| {
             let table = 8.0 * data / size(levels);
