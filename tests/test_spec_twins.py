@@ -25,6 +25,7 @@ PARTS = frozenset(
         "LimitsSpec",
         "LoadsSpec",
         "LockSpec",
+        "FlushSpec",
         "RoamingSpec",
         "SpreadSpec",
         "StreamSpec",

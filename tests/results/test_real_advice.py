@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -219,3 +220,34 @@ def test_every_book_of_the_engine_has_a_label() -> None:
     from homenode import _engine
 
     assert [cause.name for cause in CAUSES] == list(_engine.BOOKS)
+
+
+VIRTUAL = """
+[machine]
+model = "intel-xeon-6240-2s"
+[machine.hypervisor.numa_balancing]
+enabled = { value = false, why = "as in one node" }
+[[partition]]
+name = "vm"
+processors = { mode = "shared", virtual = 4 }
+kvm = { page = "4 KiB" }
+memory = "16 GiB"
+guest = { os = "linux" }
+workload = { kind = "loops", count = 4, endless = true, profile = "oltp" }
+[run]
+warmup = "100 ms"
+duration = "400 ms"
+"""
+
+
+def test_larger_pages_of_a_virtual_machine_are_priced(tmp_path: Path) -> None:
+    """The walk in two dimensions is named, and what larger pages save comes out simulated."""
+    run = run_scenario(Scenario.from_toml(VIRTUAL), out=tmp_path / "runs")
+    told = page_advice(Situation(run, "vm"))
+    assert told.startswith("A virtual machine's addresses are translated twice: 16 GiB of data")
+    saved = re.search(r"With pages of 2 MiB of host and guest, .* \(([0-9.]+) % less\)", told)
+    assert saved is not None
+    larger = {"partition.vm.kvm.page": "2 MiB", "partition.vm.guest.page": "2 MiB"}
+    after = run_scenario(Scenario.from_toml(VIRTUAL).with_(larger), out=tmp_path / "runs")
+    cpis = [(one.metrics["vm"]["cpi"].mean or math.nan) for one in (run, after)]
+    assert 100 * (1 - cpis[1] / cpis[0]) == pytest.approx(float(saved[1]), abs=1.0)

@@ -81,6 +81,24 @@ def test_threads_have_what_the_file_says(scenario: Scenario) -> None:
     assert scenario.spec()["machine"]["hypervisor"]["siblings"] == 2
 
 
+def test_virtual_machines_pay_for_walks_and_exits_and_processes_do_not() -> None:
+    """A guest's own numbers stand before its host's; under Xen all domains have the host's."""
+    changed = {
+        "partition.vm.kvm": {"page": "1 GiB", "posted_interrupts": False},
+        "machine.hypervisor.kvm.timer_exits": {"value": 3, "why": "a test"},
+    }
+    spec = Scenario.from_toml(BASE).with_(changed)
+    guest = part(spec, "vm1")["processors"]["host"]["virtualized"]
+    assert (guest["page_bytes"], guest["posted_interrupts"]) == (1 << 30, False)
+    assert (guest["exit_ns"], guest["timer_exits"]) == (1_100, 3)
+    assert "virtualized" not in part(spec, "batch")["processors"]["host"]
+    assert spec.spec()["machine"]["walks"]["entries"] == 1536
+    xen = Scenario.from_toml(BASE).with_(XEN)
+    for name in ("batch", "vm1", "rest"):
+        of_domain = part(xen, name)["processors"]["host"]["virtualized"]
+        assert of_domain["page_bytes"] == 2 << 20
+
+
 def test_processes_have_no_guest_of_their_own(scenario: Scenario) -> None:
     """Neither ticks nor daemons, unless someone writes them; a KVM guest has Linux's."""
     bare, guest = part(scenario, "batch")["guest"], part(scenario, "vm1")["guest"]

@@ -32,6 +32,7 @@ FAST = (
     "advice-smt-and-virtual",
     "advice-zvm",
     "latency-under-load",
+    "numa-scale-up",
     "partition-split",
     "power10-packing",
     "z14-caf",
@@ -46,8 +47,8 @@ FAST = (
     "zvm-80-paging",
 )
 """Some sixty seconds of processor time in all, none above seven."""
-SLOW = ("aix-micro-partitioning", "hp-vpars", "p795-lpar-affinity")
-"""Fifteen to twenty seconds of processor time each: `make studies` runs them with the rest."""
+SLOW = ("aix-micro-partitioning", "hp-vpars", "kvm-overcommit", "p795-lpar-affinity")
+"""Fifteen to thirty seconds of processor time each: `make studies` runs them with the rest."""
 
 
 def test_every_study_is_run_somewhere() -> None:

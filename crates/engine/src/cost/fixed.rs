@@ -7,6 +7,7 @@ use super::pause::Pause;
 use super::port::with_bandwidth;
 use super::store;
 use super::stream::Stream;
+use super::{exits, walks};
 use crate::machine::MAX_CACHES;
 use crate::spec::{Cache, CacheScope, Coherence, Machine, Partition, Profile};
 
@@ -33,6 +34,12 @@ pub struct Fixed {
     pub(super) stream: Option<Stream>,
     /// Share of the lines from memory whose translation must be looked up; none = of no account.
     pub(super) walked: Option<f64>,
+    /// What a line from memory waits for its translation in a virtual machine beyond that [ns].
+    pub(super) nested_ns: f64,
+    /// Share of the time that goes to the hypervisor: what is told, and exits for timers.
+    pub(super) hypervisor_share: f64,
+    /// Exits for what devices answer, by instruction [ns].
+    pub(super) io_ns: f64,
     /// Time for which an instruction's stores occupy their way; none = of no account [ns].
     pub(super) stores_ns: Option<f64>,
     /// What the guest's clock tick takes.
@@ -87,6 +94,9 @@ impl Fixed {
             core_ns,
             stream: Stream::of(machine, profile, threads, core_ns),
             walked,
+            nested_ns: walks::beyond_ns(machine, partition),
+            hypervisor_share: exits::share(machine, partition),
+            io_ns: exits::io_ns(partition),
             stores_ns: stores_ns(machine, profile),
             tick_share: partition.guest.tick_share(),
             memory_work: 1.0 + machine.memory_load.write_cost * profile.dirty_share,

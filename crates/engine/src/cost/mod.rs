@@ -17,6 +17,7 @@
 mod age;
 mod books;
 mod class;
+mod exits;
 mod fabric;
 mod fixed;
 mod levels;
@@ -36,6 +37,7 @@ pub mod store;
 mod stream;
 mod surroundings;
 mod table;
+mod walks;
 
 pub use age::{Ages, Working};
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};

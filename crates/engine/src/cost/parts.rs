@@ -83,7 +83,8 @@ impl Class {
         sum.store = stores_ns(place, fixed, &sum);
         sum.spin = lock_ns(place, fixed, &sharers, &sum);
         sum.tick = share_ns(fixed.tick_share, &sum);
-        sum.hypervisor = share_ns(place.partition.hypervisor_share, &sum);
+        sum.hypervisor = fixed.io_ns;
+        sum.hypervisor += share_ns(fixed.hypervisor_share, &sum);
         self.books.add(Book::Smt, sum.smt);
         self.books.add(Book::Store, sum.store);
         self.books.add(Book::Spin, sum.spin);
@@ -229,6 +230,10 @@ impl Class {
     fn add_translation(&mut self, place: &Place, fixed: &Fixed) {
         if let (Some(translation), Some(walked)) = (place.machine.translation, fixed.walked) {
             let ns = self.memory_lines * walked * fixed.exposed * translation.walk_ns;
+            self.books.add(Book::Translation, ns);
+        }
+        if fixed.nested_ns > 0.0 {
+            let ns = self.memory_lines * fixed.exposed * fixed.nested_ns;
             self.books.add(Book::Translation, ns);
         }
     }

@@ -134,6 +134,13 @@ fn check_sizes(machine: &Machine) -> Result<(), MachineFault> {
     ];
     let latencies = machine.caches.iter().map(|c| c.latency_ns);
     let walk = machine.translation.map(|translation| translation.walk_ns);
+    let walks = machine.walks.iter().flat_map(|told| {
+        [
+            ("walks.upper", told.upper, 0.0, 1.0),
+            ("walks.guest_tables", told.guest_tables, 0.0, 1.0),
+            ("walks.cache_share", told.cache_share, 0.0, 1.0),
+        ]
+    });
     let stores = machine.stores.iter().flat_map(|path| {
         let gather = path.gather_bytes;
         [
@@ -158,6 +165,7 @@ fn check_sizes(machine: &Machine) -> Result<(), MachineFault> {
     let more = latencies
         .map(|ns| ("cache latency_ns", ns, 0.0, 1e9))
         .chain(walk.map(|ns| ("translation.walk_ns", ns, 0.0, 1e9)))
+        .chain(walks)
         .chain(stores)
         .chain(streams)
         .chain(throttle);

@@ -88,6 +88,7 @@ fn round_numbers() -> Machine {
         chip_links: 1,
         node_links: 1,
         translation: None,
+        walks: None,
         stores: None,
         throttle: None,
         streams: None,

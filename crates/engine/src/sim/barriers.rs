@@ -87,6 +87,8 @@ impl<S: System> World<S> {
         self.threads[at].instructions += part;
         self.lay_out_in_place(id, at);
         let others = (0..threads).filter(|other| *other != member);
+        self.sys.signals(Some(vp));
         others.for_each(|other| self.start_part(load, program, other));
+        self.sys.signals(None);
     }
 }

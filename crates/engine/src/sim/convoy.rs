@@ -81,6 +81,13 @@ impl<S: System> World<S> {
         }
     }
 
+    /// Whether a load's lock goes to those that spin for it in the order in which they came, on a
+    /// core or not.
+    fn in_order(&self, load: LoadId) -> bool {
+        let (kind, partition) = (self.profile(load).lock_kind, self.loads[load].partition);
+        kind.in_order() && !(kind == LockKind::Queue && self.sys.steals(partition))
+    }
+
     /// Chance that a virtual processor that loses its core holds up those that come to the lock.
     fn chance_to_block(&mut self, vp: VpId) -> f64 {
         let v = self.vp(vp);
@@ -99,11 +106,7 @@ impl<S: System> World<S> {
     pub fn blocking_share(&mut self, load: LoadId, class: ClassId) -> f64 {
         let (own, all) = self.own_ns(class);
         let profile = self.profile(load);
-        let waits = if profile.lock_kind.in_order() {
-            all - own
-        } else {
-            0.0
-        };
+        let waits = if self.in_order(load) { all - own } else { 0.0 };
         (profile.lock_share * own + waits) / all
     }
 
@@ -188,7 +191,7 @@ impl<S: System> World<S> {
     /// The holder runs again: those that wait get the lock one holding time after the other, in
     /// order as far as the first that has lost its core.
     fn holder_is_back(&mut self, partition: PartitionId) {
-        self.guests[partition].holder = None;
+        let holder = self.guests[partition].holder.take();
         for vp in self.at.vps_of[partition] {
             self.at.vps[vp].reaches = Key::NONE;
         }
@@ -198,6 +201,8 @@ impl<S: System> World<S> {
         if !in_order {
             waiting.sort_unstable();
         }
+        let sleeps = |vp: &VpId| self.sys.stays_in_line(*vp);
+        let (asleep, mut waiting): (Vec<_>, Vec<_>) = waiting.into_iter().partition(sleeps);
         let mut turn = 0;
         for (at, &vp) in waiting.iter().enumerate() {
             let v = &mut self.at.vps[vp];
@@ -210,12 +215,17 @@ impl<S: System> World<S> {
                 return self.hands_on(partition, vp, behind);
             }
         }
+        if !asleep.is_empty() {
+            self.guests[partition].spinning = asleep;
+            let by = holder.filter(|vp| self.vp(*vp).mode == Mode::Running);
+            S::kick(self, partition, by);
+        }
     }
 
     /// Whether the lock goes to those that spin for it in the order in which they came.
     fn goes_in_order(&self, partition: PartitionId) -> bool {
         self.loads_of(partition)
-            .any(|load| self.spins_for(load) && self.profile(load).lock_kind.in_order())
+            .any(|load| self.spins_for(load) && self.in_order(load))
     }
 
     /// A runner gets the lock, as the so manieth.

@@ -86,7 +86,9 @@ impl<S: System> World<S> {
             self.leave_thread(vp, at, thread);
             self.meters.integrate(partition, self.now);
             if !self.sys.is_processes(&self.spec, partition) {
-                return self.wake_other(id);
+                self.sys.signals(Some(vp));
+                self.wake_other(id);
+                return self.sys.signals(None);
             }
             let cpu = Cpu {
                 vp: self.vp(vp).index ^ 1,

@@ -147,6 +147,22 @@ pub trait System: Sized {
         world.run_on(job, to);
     }
 
+    /// Whether a queue lock whose next owner is off its core goes to whoever comes to it.
+    fn steals(&self, _partition: PartitionId) -> bool {
+        false
+    }
+
+    /// Whether one that waits for a lock sleeps until it is kicked.
+    fn stays_in_line(&self, _vp: VpId) -> bool {
+        false
+    }
+
+    /// The lock is free: the first that sleeps for it is to wake.
+    fn kick(_world: &mut World<Self>, _partition: PartitionId, _by: Option<VpId>) {}
+
+    /// Whom a virtual processor wakes from now on it wakes by an interrupt; none = nobody does.
+    fn signals(&mut self, _by: Option<VpId>) {}
+
     /// Whether a partition is plain processes, not a guest with run queues of its own.
     fn is_processes(&self, _spec: &Spec, _partition: PartitionId) -> bool {
         false

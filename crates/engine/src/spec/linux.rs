@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::virtualized::Virtualized;
+
 /// A control group of the host's processor controller, version 2 in its terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,6 +67,8 @@ pub struct HostThreads {
     pub shares: Option<u32>,
     /// Least that ESXi gives the virtual machine if it wants it [cores].
     pub reservation: f64,
+    /// What it costs to be a virtual machine, of whichever hypervisor; none = nothing.
+    pub virtualized: Option<Box<Virtualized>>,
 }
 
 /// What KVM does for a guest's virtual processors.
@@ -90,6 +94,10 @@ pub struct Kvm {
     /// Whether a virtual processor may lose its processor while its guest holds a lock that
     /// siblings spin on; off = as if critical sections were never interrupted.
     pub lock_holder_preemption: bool,
+    /// How waiters of the guest's queue locks halt; none = they spin on.
+    pub paravirtual_locks: Option<ParavirtualLocks>,
+    /// Whether the hypervisor flushes translations for those that are off their processors.
+    pub paravirtual_flush: bool,
 }
 
 impl Default for Kvm {
@@ -104,8 +112,24 @@ impl Default for Kvm {
             pause_loop: Some(PauseLoop::default()),
             directed_yield: true,
             lock_holder_preemption: true,
+            paravirtual_locks: None,
+            paravirtual_flush: true,
         }
     }
+}
+
+/// Queue locks of a guest that knows it is one (`CONFIG_PARAVIRT_SPINLOCKS`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParavirtualLocks {
+    /// How long a waiter spins before it halts (`SPIN_THRESHOLD` turns) [ns].
+    pub spin_ns: u64,
+    /// How long, if whoever is before it in line has halted (`PV_PREV_CHECK_MASK` turns) [ns].
+    pub early_ns: u64,
+    /// Whether one that has merely lost its processor counts as halted.
+    pub early_if_preempted: bool,
+    /// Whether who wakes a waiter lends it its processor.
+    pub kick_yields: bool,
 }
 
 /// Pause-loop exiting: how the processor tells that a guest spins.

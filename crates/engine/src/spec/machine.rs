@@ -8,6 +8,7 @@ use super::linux::{Credit2, Linux};
 use super::policy::Policy;
 use super::profile::Profile;
 use super::prsm::PrSm;
+use super::virtualized::Walks;
 
 /// Hardware description: a tree machine > node > chip > core > hardware thread, with memory at each
 /// chip.
@@ -69,6 +70,9 @@ pub struct Machine {
     pub node_links: u16,
     /// Address translation; none = its cost is within the caches' and the core's.
     pub translation: Option<Translation>,
+    /// How tables of translations are walked; none = unknown, and virtual machines pay nothing.
+    #[serde(default)]
+    pub walks: Option<Walks>,
     /// How a core's stores reach the cache that keeps them; none = the caches next to it keep them.
     pub stores: Option<StorePath>,
     /// How processors that are slowed pause; none = they never do.

@@ -13,14 +13,15 @@ mod memory;
 mod policy;
 mod profile;
 mod prsm;
+mod virtualized;
 mod workload;
 mod zvm;
 
 pub use change::Change;
 pub use devices::{Layer, Paging, StorageServer, Switch};
 pub use linux::{
-    Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, NumaBalancing, PauseLoop,
-    RunQueues,
+    Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, NumaBalancing, ParavirtualLocks,
+    PauseLoop, RunQueues,
 };
 pub use machine::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Eviction, Hypervisor, Machine,
@@ -31,6 +32,7 @@ pub(crate) use policy::host_policies;
 pub use policy::Policy;
 pub use profile::{LockKind, Profile};
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
+pub use virtualized::{Virtualized, Walks};
 pub use workload::{Distribution, Load, Spread, Workload};
 pub use zvm::{
     CpLocks, CpPaths, CpShare, ExcessUse, GuestWork, PlayedWork, Role, Unparking, VirtualMachine,
@@ -107,7 +109,8 @@ pub struct Partition {
     pub data_bytes: u64,
     /// Memory domain at which its I/O hangs, for the kernel's I/O structures; none = with the rest.
     pub io_domain: Option<u16>,
-    /// Length of its pages [bytes]; counts only where the machine has a translation cost.
+    /// Length of its pages [bytes]; counts only where the machine has a translation cost, or in a
+    /// virtual machine that pays for walks.
     pub page_bytes: u64,
     /// Share of its core time that goes to the hypervisor for what the guest may not do itself
     /// [0..1).

@@ -60,6 +60,10 @@ pub struct Profile {
     /// Instructions of a switch: who sleeps for it pays two, away from the processor and back.
     #[serde(default = "usual_switch")]
     pub lock_switch_instructions: f64,
+    /// Instructions of a thread between two flushes of translations that siblings may hold; 0 = it
+    /// never takes a mapping back.
+    #[serde(default)]
+    pub flush_instructions: f64,
     /// Share of memory accesses to data of the thread's own, which it allocated itself [0..1].
     pub private_data: f64,
     /// Share of memory accesses to the kernel's I/O structures [0..1].
@@ -127,6 +131,7 @@ impl Profile {
             lock_hold_instructions: 1.0,
             lock_kind: LockKind::Queue,
             lock_switch_instructions: usual_switch(),
+            flush_instructions: 0.0,
             private_data: 0.0,
             io_data: 0.0,
             store_share: 0.0,

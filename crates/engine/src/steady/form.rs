@@ -161,11 +161,22 @@ fn several(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Vec<Form>, S
         .collect()
 }
 
+/// Whether who flushes translations waits for siblings that are off.
+fn waits_for_flushes(one: &Partition) -> bool {
+    let Processors::Shared { host, .. } = &one.processors else {
+        return false;
+    };
+    host.kvm.as_ref().is_some_and(|kvm| !kvm.paravirtual_flush)
+}
+
 /// What of a partition only events tell.
 fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static str> {
     let profile = &one.profile;
     if profile.lock_kind == LockKind::Sleeping && profile.lock_share > 0.0 {
         return Some("a lock for which threads sleep");
+    }
+    if profile.flush_instructions > 0.0 && waits_for_flushes(one) {
+        return Some("waiting for flushes of translations");
     }
     if !one.beside.is_empty() && host.is_some() {
         return Some("several workloads of a host's guest");

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from homenode.model.catalog.figure import Figure
-from homenode.model.catalog.machine_model import Distances, MachineDescription
+from homenode.model.catalog.machine_model import Distances, MachineDescription, Walks
 from homenode.model.catalog.names import profile
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.spec import (
@@ -16,15 +16,22 @@ from homenode.model.spec import (
     ProfileSpec,
     StoresSpec,
     StreamsSpec,
+    WalksSpec,
 )
 
 
-def machine_spec(machine: MachineDescription, *, streams: bool = False) -> MachineSpec:
-    """The `machine` part of the engine's input; how its cores stream is told where work does."""
+def machine_spec(
+    machine: MachineDescription, *, streams: bool = False, walks: bool = False
+) -> MachineSpec:
+    """The `machine` part of the engine's input; how its cores stream is told where work does, how
+    they walk tables of translations where there are virtual machines.
+    """
     spec = _machine_spec(machine)
     parts = machine.topology.nodes_per_socket
     if parts is not None:
         spec = {**spec, "nodes_per_socket": parts.value}
+    if walks and machine.walks is not None:
+        spec = {**spec, "walks": _walks(machine.walks)}
     path = _streams(machine) if streams else None
     return spec if path is None else {**spec, "streams": path}
 
@@ -96,6 +103,17 @@ def _streams(machine: MachineDescription) -> StreamsSpec | None:
     links = [link.bandwidth.value for link in streams.link]
     narrowest = min([machine.memory.bandwidth.value, *links])
     return {"lines": streams.lines.value, "transfer_ns": machine.line.value * 1e9 / narrowest}
+
+
+def _walks(walks: Walks) -> WalksSpec:
+    """How its tables of translations are walked."""
+    return {
+        "entries": walks.entries.value,
+        "large_entries": walks.large_entries.value,
+        "upper": walks.upper.value,
+        "guest_tables": walks.guest_tables.value,
+        "cache_share": walks.cache_share.value,
+    }
 
 
 def _links(count: Figure[int] | None) -> int:

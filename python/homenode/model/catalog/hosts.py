@@ -20,6 +20,7 @@ from homenode.model.catalog.policies import (
     HostPolicy,
     Setting,
 )
+from homenode.model.catalog.virtualized import Virtualized
 from homenode.model.document import Quantity, Table, shipped_document
 from homenode.model.spec import (
     BalanceSpec,
@@ -28,6 +29,7 @@ from homenode.model.spec import (
     KvmSpec,
     LinuxSpec,
     NumaBalancingSpec,
+    ParavirtualLocksSpec,
     PauseLoopSpec,
 )
 from homenode.model.units import SIZE, TIME
@@ -112,8 +114,10 @@ class NumaBalancing(Table):
         }
 
 
-class KvmHost(Table):
-    """What KVM does for a guest's virtual processors, named as the module's parameters are."""
+class KvmHost(Virtualized):
+    """What KVM does for a guest's virtual processors, named as the module's parameters are, and
+    what it costs.
+    """
 
     halt_poll: Figure[Short] = Field(
         description="halt_poll_ns: longest time that a halted virtual processor polls for work"
@@ -141,6 +145,32 @@ class KvmHost(Table):
         description="whether a virtual processor may lose its processor while it holds a lock"
     )
 
+    paravirtual_locks: Figure[bool] = Field(
+        description="whether waiters of a guest's queue locks halt after a while, until kicked"
+    )
+    lock_spin: Figure[Short] = Field(description="SPIN_THRESHOLD: how long they spin before")
+    lock_early: Figure[Short] = Field(
+        description="PV_PREV_CHECK_MASK: how long, if whoever is before them has halted"
+    )
+    lock_early_if_preempted: Figure[bool] = Field(
+        description="whether one that has lost its processor counts as halted"
+    )
+    kick_yields: Figure[bool] = Field(
+        description="whether who wakes a waiter lends it its processor"
+    )
+    paravirtual_flush: Figure[bool] = Field(
+        description="whether the host flushes translations for those that are off"
+    )
+
+    def locks_spec(self) -> ParavirtualLocksSpec:
+        """How waiters of a queue lock halt, as the engine takes it."""
+        return {
+            "spin_ns": self.lock_spin.value,
+            "early_ns": self.lock_early.value,
+            "early_if_preempted": self.lock_early_if_preempted.value,
+            "kick_yields": self.kick_yields.value,
+        }
+
     def spec(self) -> KvmSpec:
         """As the engine takes it."""
         loop: PauseLoopSpec = {
@@ -157,6 +187,8 @@ class KvmHost(Table):
             "pause_loop": loop if self.pause_loop.value else None,
             "directed_yield": self.directed_yield.value,
             "lock_holder_preemption": self.lock_holder_preemption.value,
+            "paravirtual_locks": self.locks_spec() if self.paravirtual_locks.value else None,
+            "paravirtual_flush": self.paravirtual_flush.value,
         }
 
 
@@ -291,6 +323,7 @@ class Credit2Host(Host):
         description="credit2_load_window_shift: the load is averaged over 2^this ns"
     )
     switch: Figure[Direct] = Field(description="direct cost of a switch")
+    domain: Virtualized
 
     def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""

@@ -29,6 +29,7 @@ LineSize = Annotated[int, Quantity(SIZE, "8 B", "4 KiB")]
 Bandwidth = Annotated[float, Quantity(BANDWIDTH, "1 MB/s", "1000 TB/s")]
 Gain = Annotated[float, Field(gt=0, le=16)]
 Share = Annotated[float, Field(ge=0, lt=1)]
+Part = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0, le=100)]
 Weight = Annotated[float, Field(gt=0, le=1000)]
 
@@ -177,6 +178,27 @@ class Translation(Table):
         return max(fitting, default=min(self.pages.value))
 
 
+class Walks(Table):
+    """How tables of translations are walked; a virtual machine's with the hypervisor's inside."""
+
+    entries: Figure[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
+        description="pages of up to 2 MiB whose translations a core holds"
+    )
+    large_entries: Figure[Annotated[int, Field(ge=0, le=1_000_000)]] = Field(
+        description="pages of 1 GiB whose translations it holds"
+    )
+    upper: Figure[Part] = Field(
+        description="share of the references above the last level that the walker has not kept"
+    )
+    guest_tables: Figure[Part] = Field(
+        description=(
+            "share of the references to a guest's tables for which it must ask the hypervisor's"
+            " where they lie"
+        )
+    )
+    cache_share: Figure[Part] = Field(description="share of each cache that tables may take")
+
+
 class Rni(Table):
     """Weights of the relative nest intensity: how much of the work of an instruction is done beyond
     the private caches, as capacity planning for Z counts it.
@@ -216,6 +238,9 @@ class MachineDescription(Table):
     memory: Memory
     links: Links
     translation: Translation | None = Field(None, description="cost of address translation")
+    walks: Walks | None = Field(
+        None, description="what walks of translations cost virtual machines; nothing if not given"
+    )
     smt: Smt
     accounting: Figure[Literal["decode-slots", "calibrated", "elapsed"]] = Field(
         description="rule by which a thread's processor time is charged"

@@ -19,6 +19,7 @@ Run = Annotated[float, Field(ge=1, le=1e6)]
 Stream = Annotated[float, Quantity(SIZE, "0 B", "1 KiB")]
 LockKind = Literal["queue", "ticket", "test-and-set", "sleeping"]
 Switch = Annotated[float, Field(ge=0, le=1e9)]
+Flush = Annotated[float, Field(ge=0, le=1e15)]
 Share = Annotated[float, Quantity(SHARE, "0 %", "100 %")]
 ScoreOfRate = Annotated[float, Field(gt=0, le=1e9)]
 Bytes = Annotated[int, Quantity(SIZE, "0 B", "1 TiB")]
@@ -43,6 +44,7 @@ NOT_TOLD: dict[str, float | str] = {
     "lock_hold_instructions": 1000.0,
     "lock_kind": "queue",
     "lock_switch_instructions": 2500.0,
+    "flush_instructions": 0.0,
     "private_data": 0.0,
     "io_data": 0.0,
     "store_share": 0.0,
@@ -51,7 +53,7 @@ NOT_TOLD: dict[str, float | str] = {
 """Numbers that files may leave out, since earlier ones do not have them, and what is then taken:
 no working set beside the miss curve, work that stays with its processor, lines that are only
 read, nothing gone through in order, a lock held for a short routine, whose waiters stand in a queue
-as in today's kernels, all data common, and stores that cost nothing."""
+as in today's kernels, no mapping taken back, all data common, and stores that cost nothing."""
 
 
 LEFT_OUT: Numbers = {ENGINE_NAMES.get(name, name): value for name, value in NOT_TOLD.items()}
@@ -141,6 +143,13 @@ class ProfileDescription(Table):
     lock_switch_instructions: Figure[Switch] | None = Field(
         None, description="instructions of a switch, of which who sleeps for a lock pays two"
     )
+    flush_instructions: Figure[Flush] | None = Field(
+        None,
+        description=(
+            "instructions of a thread between two flushes of translations that siblings may hold;"
+            " 0 is never"
+        ),
+    )
     private_data: Figure[Share] | None = Field(
         None,
         description="share of memory accesses to data of the thread's own, which it allocated",
@@ -187,6 +196,8 @@ def worth_telling(numbers: Numbers) -> Numbers:
     left_out = {"lock_switch_instructions"} if kind != "sleeping" else set()
     if kind == "queue":
         left_out.add("lock_kind")
+    if not numbers["flush_instructions"]:
+        left_out.add("flush_instructions")
     if not numbers["stream_bytes"]:
         left_out.add("stream_bytes")
     if not numbers["roaming"]:

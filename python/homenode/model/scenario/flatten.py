@@ -60,6 +60,8 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
     if resolved.changes:
         limits["changes"] = list(resolved.changes)
     streams = any("stream_bytes" in partition.profile for partition in resolved.partitions)
+    hosts = [partition.host for partition in resolved.partitions if partition.host is not None]
+    walks = any(host.virtualized is not None for host in hosts)
     return {
         "name": name,
         "seed": run.seed,
@@ -67,7 +69,7 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         "duration_ns": run.duration,
         "interval_ns": run.interval_ns,
         "record_dispatches": run.record_dispatches,
-        "machine": machine_spec(resolved.machine, streams=streams),
+        "machine": machine_spec(resolved.machine, streams=streams, walks=walks),
         "pools": _pools(resolved),
         **limits,
         "partitions": [_partition(one, resolved, pools, groups) for one in resolved.partitions],

@@ -56,6 +56,7 @@ from homenode.model.spec.machine import (
     StreamsSpec,
     ThrottleSpec,
     TranslationSpec,
+    WalksSpec,
 )
 from homenode.model.spec.sharing import (
     CgroupSpec,
@@ -67,10 +68,12 @@ from homenode.model.spec.sharing import (
     KvmSpec,
     LogicalCoresSpec,
     MemoryPartSpec,
+    ParavirtualLocksSpec,
     PauseLoopSpec,
     PoolSpec,
     ProcessorsSpec,
     SharedSpec,
+    VirtualizedSpec,
 )
 from homenode.model.spec.work import (
     BarriersSpec,
@@ -130,6 +133,7 @@ __all__ = [
     "NumaBalancingSpec",
     "PagingSpec",
     "PairsSpec",
+    "ParavirtualLocksSpec",
     "PartitionSpec",
     "PauseLoopSpec",
     "PoolSpec",
@@ -155,6 +159,8 @@ __all__ = [
     "UnixSpec",
     "UsersSpec",
     "VirtualMachineSpec",
+    "VirtualizedSpec",
+    "WalksSpec",
     "WarehousesSpec",
     "WebSpec",
     "WorkloadSpec",

@@ -166,6 +166,16 @@ class MemoryLoadSpec(TypedDict):
     write_cost: float
 
 
+class WalksSpec(TypedDict):
+    """How a processor walks tables of translations."""
+
+    entries: int
+    large_entries: int
+    upper: float
+    guest_tables: float
+    cache_share: float
+
+
 class MachineSpec(TypedDict):
     """A tree machine > node > chip > core > hardware thread, with memory beside chips or nodes."""
 
@@ -193,6 +203,7 @@ class MachineSpec(TypedDict):
     chip_links: int
     node_links: int
     translation: TranslationSpec | None
+    walks: NotRequired[WalksSpec]
     stores: StoresSpec | None
     throttle: NotRequired[ThrottleSpec]
     streams: NotRequired[StreamsSpec]

@@ -58,6 +58,15 @@ class PauseLoopSpec(TypedDict):
     window_cycles: int
 
 
+class ParavirtualLocksSpec(TypedDict):
+    """Queue locks of a guest that knows it is one."""
+
+    spin_ns: int
+    early_ns: int
+    early_if_preempted: bool
+    kick_yields: bool
+
+
 class KvmSpec(TypedDict):
     """What KVM does for a guest's virtual processors."""
 
@@ -70,6 +79,17 @@ class KvmSpec(TypedDict):
     pause_loop: PauseLoopSpec | None
     directed_yield: bool
     lock_holder_preemption: bool
+    paravirtual_locks: ParavirtualLocksSpec | None
+    paravirtual_flush: bool
+
+
+class VirtualizedSpec(TypedDict):
+    """What a hypervisor costs a virtual machine while it runs."""
+
+    page_bytes: int
+    exit_ns: int
+    timer_exits: int
+    posted_interrupts: bool
 
 
 class HostThreadsSpec(TypedDict):
@@ -83,6 +103,7 @@ class HostThreadsSpec(TypedDict):
     cap: float | None
     shares: NotRequired[int]
     reservation: NotRequired[float]
+    virtualized: NotRequired[VirtualizedSpec]
 
 
 class SharedSpec(TypedDict):

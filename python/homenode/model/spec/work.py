@@ -140,6 +140,12 @@ class StreamSpec(TypedDict, total=False):
     stream_bytes: float
 
 
+class FlushSpec(TypedDict, total=False):
+    """How often a thread takes a mapping back, if it does."""
+
+    flush_instructions: float
+
+
 class WorkingSetSpec(TypedDict, total=False):
     """What fits into a cache or does not, if there is something."""
 
@@ -153,7 +159,7 @@ class RoamingSpec(TypedDict, total=False):
     roaming: float
 
 
-class ProfileSpec(LockSpec, StreamSpec, WorkingSetSpec, RoamingSpec):
+class ProfileSpec(LockSpec, FlushSpec, StreamSpec, WorkingSetSpec, RoamingSpec):
     """How work behaves on a processor."""
 
     name: str

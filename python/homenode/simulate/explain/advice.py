@@ -9,6 +9,7 @@ import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from homenode.model.spec import PartitionSpec, VirtualizedSpec, shared_of
 from homenode.simulate.explain.moves import KINDS, Move, beside_io, moves, rehomed
 from homenode.simulate.explain.pricing import WORTH, Outcome, Pricing
 from homenode.simulate.explain.situation import Situation
@@ -174,6 +175,8 @@ def rehomed_saving(at: Situation, targets: Mapping[int, int]) -> str:
 
 def page_advice(at: Situation) -> str:
     """Larger pages, where translations do not reach all data."""
+    if at.machine["translation"] is None:
+        return _nested_advice(at)
     entries = _entries(at)
     page, data = at.spec["page_bytes"], at.spec["data_bytes"]
     found = (
@@ -184,6 +187,42 @@ def page_advice(at: Situation) -> str:
     outcomes = [] if pricing is None else pricing.outcomes(at.index, _larger_pages(at))
     told = _told(worth_telling(outcomes))
     return f"{found}. {told}" if told else f"{found}: larger pages reach farther."
+
+
+def _nested_advice(at: Situation) -> str:
+    """Larger pages of a virtual machine, of its host and both."""
+    found = (
+        f"A virtual machine's addresses are translated twice: {_size(at.spec['data_bytes'])} of "
+        "data by the guest's tables and by the host's"
+    )
+    pricing = Pricing.of(at.run)
+    outcomes = [] if pricing is None else pricing.outcomes(at.index, _larger_of_both(at))
+    told = _told(worth_telling(outcomes))
+    return f"{found}. {told}" if told else f"{found}: larger pages cost less."
+
+
+def _larger_of_both(at: Situation) -> Iterator[Move]:
+    """The host's pages of 2 MiB or 1 GiB, and the guest's with them."""
+    for size in (2 << 20, 1 << 30):
+        for of_guest in (False, True):
+            spec = copy.deepcopy(at.run.spec)
+            one = spec["partitions"][at.index]
+            by = _virtualized(one)
+            if by is None:
+                return
+            before = (one["page_bytes"], by["page_bytes"])
+            by["page_bytes"] = max(size, before[1])
+            one["page_bytes"] = max(before[0], size) if of_guest else before[0]
+            if (one["page_bytes"], by["page_bytes"]) != before:
+                whose = "host and guest" if of_guest else "the host"
+                yield Move(f"pages of {_size(size)} of {whose}", "pages", spec)
+
+
+def _virtualized(one: PartitionSpec) -> VirtualizedSpec | None:
+    """What it costs a partition to be a virtual machine; None = it is none."""
+    shared = shared_of(one)
+    host = None if shared is None else shared.get("host")
+    return None if host is None else host.get("virtualized")
 
 
 def _entries(at: Situation) -> int:

@@ -90,7 +90,7 @@ def _absent(machine: MachineSpec, levels: set[str]) -> set[str]:
         absent |= {"cache_near", "cache_far"}
     if machine["threads_per_core"] == 1:
         absent.add("smt")
-    if machine["translation"] is None:
+    if machine["translation"] is None and "walks" not in machine:
         absent.add("translation")
     if machine["stores"] is None:
         absent.add("store")

@@ -166,6 +166,7 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
             0.0,
             1e9,
         ),
+        ("flush_instructions", profile.flush_instructions, 0.0, 1e15),
         ("stream_bytes", profile.stream_bytes, 0.0, 1e6),
         ("private_data", profile.private_data, 0.0, 1.0),
         ("io_data", profile.io_data, 0.0, 1.0),

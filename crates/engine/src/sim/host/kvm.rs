@@ -38,7 +38,7 @@ impl World<Host> {
     /// When a runner must be looked at for KVM's sake.
     pub(super) fn kvm_until(&self, vp: VpId) -> When {
         let vcpu = &self.sys.vcpus[vp];
-        vcpu.polls_until.min(vcpu.caught_at)
+        vcpu.polls_until.min(vcpu.caught_at).min(vcpu.halts_at)
     }
 
     /// A runner has no work left: does it stay and poll?
@@ -51,7 +51,7 @@ impl World<Host> {
         self.at.vps[vp].spins = false;
         let vcpu = self.vcpu(vp);
         vcpu.halted_at = When::at(now);
-        vcpu.caught_at = When::NEVER;
+        (vcpu.caught_at, vcpu.halts_at) = (When::NEVER, When::NEVER);
         if vcpu.poll_ns == 0 || waiting {
             return false;
         }
@@ -74,6 +74,7 @@ impl World<Host> {
             return;
         }
         self.stop_polling(vp);
+        self.signalled(vp);
         self.end_halt(vp);
         let core = self.core_of(vp);
         let path = self.kvm(vp).map_or(0, |kvm| kvm.exit_ns + kvm.entry_ns);
@@ -104,6 +105,9 @@ impl World<Host> {
             self.stop_polling(vp);
             self.block(vp);
             true
+        } else if vcpu.halts_at.has_come(now) {
+            self.halt_in_line(vp);
+            true
         } else if vcpu.caught_at.has_come(now) {
             self.pause_exit(vp);
             true
@@ -118,7 +122,9 @@ impl World<Host> {
         let path = kvm.exit_ns + kvm.entry_ns;
         self.at.vps[vp].debt_ns += path;
         self.at.vps[vp].reaches = Key::NONE;
-        self.vcpu(vp).caught_at = When::NEVER;
+        let vcpu = self.vcpu(vp);
+        (vcpu.caught_at, vcpu.halts_at) = (When::NEVER, When::NEVER);
+        self.stops_flushing(vp);
     }
 
     /// A virtual processor with work has lost its core, perhaps with the lock in its hands.
@@ -127,6 +133,9 @@ impl World<Host> {
         let switched_on = self.kvm(vp).is_some_and(|kvm| kvm.lock_holder_preemption);
         if switched_on && !self.is_polling(vp) {
             self.lost_with_lock(vp);
+        }
+        if !self.is_polling(vp) {
+            self.may_be_waited_for(self.vp(vp).partition);
         }
     }
 
@@ -140,6 +149,8 @@ impl World<Host> {
             self.end_halt(vp);
         }
         self.runs_again(vp);
+        self.passes_kick(vp);
+        self.flushes_on(vp);
     }
 
     /// A virtual processor that waited for a core has lost its work to a sibling, the lock with it.
@@ -148,6 +159,8 @@ impl World<Host> {
             return;
         }
         self.lets_go(vp);
+        self.passes_kick(vp);
+        self.answers(vp);
     }
 
     /// A runner spins; the processor notices after a window.
@@ -158,12 +171,14 @@ impl World<Host> {
         self.vcpu(vp).caught_at = window.map_or(When::NEVER, |pause_loop| {
             spin_from + (f64::from(pause_loop.window_cycles) / clock_hz * 1e9) as u64
         });
+        self.will_halt(vp, spin_from);
         self.grant(vp);
     }
 
     /// It gets the lock.
     pub(super) fn kvm_has_spun(&mut self, vp: VpId) {
-        self.vcpu(vp).caught_at = When::NEVER;
+        let vcpu = self.vcpu(vp);
+        (vcpu.caught_at, vcpu.halts_at) = (When::NEVER, When::NEVER);
         self.grant(vp);
     }
 

@@ -10,8 +10,10 @@
 //! Windows stay, as the rhythm in which costs are refreshed; nobody's capacity hangs on them.
 
 pub(super) mod check;
+mod flush;
 mod kvm;
 mod numa;
+mod paravirtual;
 mod rows;
 mod state;
 mod wake;
@@ -37,6 +39,8 @@ pub enum Alarm {
     Numa(PartitionId),
     /// A virtual processor of KVM comes to a lock.
     Lock(VpId),
+    /// It takes a mapping back.
+    Flush(VpId),
 }
 
 impl System for Host {
@@ -75,7 +79,9 @@ impl System for Host {
         match alarm {
             Alarm::Timer => world.timer(),
             Alarm::Numa(partition) => world.scan_memory(partition),
+            Alarm::Lock(vp) if world.awaits_answers(vp) => {}
             Alarm::Lock(vp) => world.reach_lock(vp, key),
+            Alarm::Flush(vp) => world.flush(vp, key),
         }
     }
 
@@ -122,6 +128,23 @@ impl System for Host {
         world.pass_on(job, by, to);
     }
 
+    fn signals(&mut self, by: Option<VpId>) {
+        self.signals_of(by);
+    }
+
+    fn steals(&self, partition: PartitionId) -> bool {
+        let guest = self.guests[partition].as_ref();
+        guest.is_some_and(|guest| guest.kvm.paravirtual_locks.is_some())
+    }
+
+    fn stays_in_line(&self, vp: VpId) -> bool {
+        self.vcpus[vp].halted_in_line
+    }
+
+    fn kick(world: &mut World<Self>, partition: PartitionId, by: Option<VpId>) {
+        world.kick(partition, by);
+    }
+
     fn is_processes(&self, spec: &Spec, partition: PartitionId) -> bool {
         let processors = &spec.partitions[partition.index()].processors;
         let guest = matches!(processors, Processors::Shared { host, .. } if host.kvm.is_some());
@@ -146,7 +169,9 @@ impl World<Host> {
         v.mode = Mode::Ready;
         v.ready_at = now;
         let (partition, away) = (v.partition, now - v.ceded_at);
+        self.leaves_line(vp);
         self.meters.partitions[partition].ceded(away);
+        self.signalled(vp);
         let waker = self.waker_of(vp);
         self.tell(|host| host.wake(vp, waker, now));
     }

@@ -4,7 +4,7 @@ use crate::guest::memory::Placed;
 use crate::hypervisor::policies::scheduler;
 use crate::hypervisor::{HostScheduler, State};
 use crate::ids::{ById, CoreId, PartitionId, VpId};
-use crate::kernel::When;
+use crate::kernel::{Key, When};
 use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
 
 /// A host's scheduler, and what KVM keeps beside it.
@@ -44,6 +44,13 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Who wakes siblings from now on.
+    pub(super) fn signals_of(&mut self, by: Option<VpId>) {
+        self.wakes.signals = by;
+    }
+}
+
 /// What KVM keeps of a virtual processor.
 #[derive(Clone, Debug)]
 pub struct Vcpu {
@@ -55,6 +62,16 @@ pub struct Vcpu {
     pub(super) halted_at: When,
     /// When the processor notices that it spins; never = it does not.
     pub(super) caught_at: When,
+    /// When it has spun for a lock long enough to halt; never = it does not.
+    pub(super) halts_at: When,
+    /// Whether it has halted in the line of a lock.
+    pub(super) halted_in_line: bool,
+    /// Whether it was kicked out of that and has not run since.
+    pub(super) kicked: bool,
+    /// When it comes to a flush of translations.
+    pub(super) flushes: Key,
+    /// Siblings whose answers it waits for.
+    pub(super) awaits: Vec<VpId>,
     /// Whether it has given its processor to a sibling and has not had one since.
     pub(super) has_yielded: bool,
     /// Whether it was passed over for that the last time.
@@ -77,6 +94,11 @@ impl Vcpu {
             polls_until: When::NEVER,
             halted_at: When::NEVER,
             caught_at: When::NEVER,
+            halts_at: When::NEVER,
+            halted_in_line: false,
+            kicked: false,
+            flushes: Key::NONE,
+            awaits: Vec::new(),
             has_yielded: false,
             passed_over: false,
         }
@@ -153,6 +175,8 @@ pub(super) struct Waking {
 #[derive(Clone, Debug)]
 pub struct Wakes {
     pub(super) now: Option<Waking>,
+    /// Virtual processor of a guest that wakes siblings.
+    pub(super) signals: Option<VpId>,
     /// Time that each thread still needs for interrupts it has to send [ns].
     pub(super) owed: ById<VpId, u64>,
     /// Until when each sends; never = it does not.
@@ -166,6 +190,7 @@ impl Wakes {
     pub fn new(vps: usize, cores: usize) -> Self {
         Self {
             now: None,
+            signals: None,
             owed: ById::of(0, vps),
             sends_until: ById::of(When::NEVER, vps),
             idle_from: ById::of(When::at(0), cores),

@@ -15,6 +15,7 @@ use crate::guest::Cpu;
 use crate::ids::{CoreId, VpId};
 use crate::kernel::When;
 use crate::sim::world::World;
+use crate::spec::Processors;
 
 impl World<Host> {
     fn wakes(&mut self) -> &mut Wakes {
@@ -41,6 +42,18 @@ impl World<Host> {
     pub(super) fn waker_of(&self, vp: VpId) -> Option<CoreId> {
         let waking = self.sys.wakes.now?;
         (waking.woken == vp).then_some(waking.from)
+    }
+
+    /// A virtual processor has work again: a sibling that has brought it sent an interrupt, for
+    /// which it has left a virtual machine.
+    pub(super) fn signalled(&mut self, vp: VpId) {
+        let Some(by) = self.sys.wakes.signals.filter(|by| *by != vp) else {
+            return;
+        };
+        let partition = self.vp(by).partition;
+        if let Processors::Shared { host, .. } = &self.spec_of(partition).processors {
+            self.wakes().owed[by] += host.virtualized.as_ref().map_or(0, |by| by.exit_ns);
+        }
     }
 
     /// Somebody comes to a core on which `was` ran: does an interrupt bring it about?

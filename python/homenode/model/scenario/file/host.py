@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from homenode.model.catalog.virtualized import HostPage
 from homenode.model.document import Form, OrText, Quantity, Table
 from homenode.model.scenario.file.amounts import Name
 from homenode.model.units import TIME
@@ -108,6 +109,18 @@ class Kvm(Table):
     )
     lock_holder_preemption: bool | None = Field(
         None, description="whether a virtual processor may lose its processor while it holds a lock"
+    )
+    paravirtual_locks: bool | None = Field(
+        None, description="whether waiters of its queue locks halt after a while, until kicked"
+    )
+    paravirtual_flush: bool | None = Field(
+        None, description="whether the host flushes translations for those that are off"
+    )
+    page: HostPage | None = Field(
+        None, description="pages with which the host maps its memory (huge pages of the host)"
+    )
+    posted_interrupts: bool | None = Field(
+        None, description="whether interrupts are delivered, and their end taken, without an exit"
     )
 
 

@@ -88,6 +88,9 @@ class MachineChoice(Table):
     translation: dict[str, object] | None = Field(
         None, description="another cost of address translation"
     )
+    walks: dict[str, object] | None = Field(
+        None, description="other walks of translations in virtual machines"
+    )
     smt: dict[str, object] | None = Field(None, description="another gain from threads")
     hypervisor: dict[str, object] | None = Field(None, description="other constants of it")
     node_distance: dict[str, object] | None = Field(

@@ -14,6 +14,7 @@ from homenode.model.catalog.profile_model import (
     Cpi,
     CurveBytes,
     Exponent,
+    Flush,
     Instructions,
     LockKind,
     Misses,
@@ -90,6 +91,13 @@ class ProfileChoice(Table):
     )
     lock_switch_instructions: Switch | None = Field(
         None, description="instructions of a switch, of which who sleeps for it pays two"
+    )
+    flush_instructions: Flush | None = Field(
+        None,
+        description=(
+            "instructions of a thread between two flushes of translations that siblings may hold;"
+            " 0 is never"
+        ),
     )
     private_data: Share | None = Field(
         None, description="share of memory accesses to data of the thread's own"

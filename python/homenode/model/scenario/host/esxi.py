@@ -11,7 +11,7 @@ from homenode.model.scenario.file.processors import DEFAULT_POOL, Shared
 from homenode.model.scenario.host.entitle import Threads, fill
 from homenode.model.scenario.host.groups import OnHost, allowed, pins_of
 from homenode.model.scenario.naming import Named
-from homenode.model.spec import KvmSpec
+from homenode.model.spec import KvmSpec, VirtualizedSpec
 
 ESXI = "esxi"
 NORMAL_SHARES = 1000
@@ -45,7 +45,9 @@ def check_words(processors: Shared, path: Path, problems: Problems) -> None:
         problems.add((*path, "entitlement"), there=there, next_step=step)
 
 
-def place_machines(entries: Sequence[Named], cpus: int, kvm: KvmSpec) -> dict[str, OnHost]:
+def place_machines(
+    entries: Sequence[Named], cpus: int, kvm: KvmSpec, virtualized: VirtualizedSpec | None
+) -> dict[str, OnHost]:
     """All of them, with what each would get if all wanted all that they can have."""
     shared = {e.name: e.table.processors for e in entries if isinstance(e.table.processors, Shared)}
     shares = {
@@ -61,6 +63,7 @@ def place_machines(entries: Sequence[Named], cpus: int, kvm: KvmSpec) -> dict[st
             weight=0,
             entitlement=parts[name],
             kvm=kvm.copy(),
+            virtualized=None if virtualized is None else virtualized.copy(),
             machine={"shares": shares[name], "reservation": own.entitlement or 0.0},
         )
         for name, own in shared.items()

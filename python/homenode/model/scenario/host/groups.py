@@ -17,7 +17,7 @@ from homenode.model.scenario.file.host import ROOT, Cgroup, weight_of
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.naming import Named
-from homenode.model.spec import CgroupSpec, KvmSpec
+from homenode.model.spec import CgroupSpec, KvmSpec, VirtualizedSpec
 
 XEN_WEIGHT = 256
 """Weight of a domain where none is given (`xl sched-credit2`)."""
@@ -83,6 +83,8 @@ class OnHost:
     """What it gets if everybody wants everything [processors]."""
     kvm: KvmSpec | None
     """What KVM does for it, as the engine takes it; None for processes."""
+    virtualized: VirtualizedSpec | None
+    """What it costs to be a virtual machine; None for processes."""
     machine: MachineShares | None = None
     """Under ESXi, what the virtual machine has."""
 

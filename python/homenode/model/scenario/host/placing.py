@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, cast, get_args
 
 from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.hosts import Credit2Host, KvmHost, LinuxHost
 from homenode.model.catalog.listed import ListedHost
 from homenode.model.catalog.policies import HOST_POLICIES
+from homenode.model.catalog.virtualized import Virtualized
 from homenode.model.document import Problems
 from homenode.model.scenario.file.guest import Aix, Daemons, Linux
 from homenode.model.scenario.file.host import DEFAULT_WEIGHT, Kvm
@@ -26,7 +28,13 @@ from homenode.model.scenario.host.groups import (
     pins_of,
 )
 from homenode.model.scenario.naming import Named
-from homenode.model.spec import HostThreadsSpec, KvmSpec, PauseLoopSpec, SharedSpec
+from homenode.model.spec import (
+    HostThreadsSpec,
+    KvmSpec,
+    PauseLoopSpec,
+    SharedSpec,
+    VirtualizedSpec,
+)
 
 _BARE: dict[str, object] = {
     "tick_cost": 0,
@@ -34,6 +42,9 @@ _BARE: dict[str, object] = {
     "daemons": Daemons.model_construct(rate=0.0, work=0),
 }
 """What processes of a host have of a guest system: nothing that runs by itself."""
+
+_Switch = Literal["directed_yield", "lock_holder_preemption", "paravirtual_flush"]
+"""What a guest's table switches on or off."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +92,11 @@ def place_on_host(
     cpus = machine.host_cpus
     hypervisor = machine.hypervisor
     if isinstance(hypervisor, ListedHost) and is_esxi(machine):
-        return Hosted((), place_machines(entries, cpus, hypervisor.kvm.spec()))
+        return Hosted((), place_machines(entries, cpus, hypervisor.kvm.spec(), hypervisor.kvm.virtualized()))
     if isinstance(hypervisor, ListedHost):
         return Hosted((), _alike(entries, cpus, hypervisor.kvm))
     if not isinstance(hypervisor, LinuxHost):
-        return Hosted((), _domains(entries, cpus))
+        return Hosted((), _domains(entries, cpus, cast(Credit2Host, hypervisor).domain))
     groups, member = make_groups(file.cgroup, entries)
     shared = [
         (entry, entry.table.processors)
@@ -107,13 +118,14 @@ def place_on_host(
                 weight=100,
                 entitlement=parts[entry.name],
                 kvm=kvm_spec(entry.table.kvm, hypervisor.kvm),
+                virtualized=virtualized_spec(entry.table.kvm, hypervisor.kvm),
             )
             for entry, own in shared
         },
     )
 
 
-def _domains(entries: Sequence[Named], cpus: int) -> dict[str, OnHost]:
+def _domains(entries: Sequence[Named], cpus: int, domain: Virtualized) -> dict[str, OnHost]:
     """Xen's domains, all on one level."""
     shared = [(e, e.table.processors) for e in entries if isinstance(e.table.processors, Shared)]
     weights = [XEN_WEIGHT if own.weight is None else own.weight for _, own in shared]
@@ -132,6 +144,7 @@ def _domains(entries: Sequence[Named], cpus: int) -> dict[str, OnHost]:
             weight=weight,
             entitlement=part,
             kvm=None,
+            virtualized=domain.virtualized(),
         )
         for (entry, own), weight, part in zip(shared, weights, parts, strict=True)
     }
@@ -152,6 +165,7 @@ def _alike(entries: Sequence[Named], cpus: int, kvm: KvmHost) -> dict[str, OnHos
             weight=DEFAULT_WEIGHT,
             entitlement=parts[entry.name],
             kvm=kvm_spec(entry.table.kvm, kvm),
+            virtualized=virtualized_spec(entry.table.kvm, kvm),
         )
         for entry, own in shared
     }
@@ -164,16 +178,31 @@ def kvm_spec(kvm: Kvm | None, host: KvmHost) -> KvmSpec | None:
     spec = host.spec()
     if kvm.halt_poll is not None:
         spec["halt_poll_ns"] = kvm.halt_poll
-    if kvm.directed_yield is not None:
-        spec["directed_yield"] = kvm.directed_yield
-    if kvm.lock_holder_preemption is not None:
-        spec["lock_holder_preemption"] = kvm.lock_holder_preemption
+    switches: tuple[_Switch, ...] = get_args(_Switch)
+    for name in switches:
+        told = getattr(kvm, name)
+        if told is not None:
+            spec[name] = told
+    if kvm.paravirtual_locks is not None:
+        spec["paravirtual_locks"] = host.locks_spec() if kvm.paravirtual_locks else None
     if kvm.pause_loop is not None:
         loop: PauseLoopSpec = {
             "gap_cycles": host.pause_gap.value,
             "window_cycles": host.pause_window.value,
         }
         spec["pause_loop"] = loop if kvm.pause_loop else None
+    return spec
+
+
+def virtualized_spec(kvm: Kvm | None, host: KvmHost) -> VirtualizedSpec | None:
+    """What it costs to be a virtual machine, the partition's numbers in place of the host's."""
+    if kvm is None:
+        return None
+    spec = host.virtualized()
+    if kvm.page is not None:
+        spec["page_bytes"] = kvm.page
+    if kvm.posted_interrupts is not None:
+        spec["posted_interrupts"] = kvm.posted_interrupts
     return spec
 
 
@@ -189,6 +218,8 @@ def host_threads_spec(processors: Shared, host: OnHost) -> SharedSpec:
     }
     if host.machine is not None:
         threads = {**threads, **host.machine}
+    if host.virtualized is not None:
+        threads["virtualized"] = host.virtualized.copy()
     return {
         "mode": "shared",
         "entitlement": host.entitlement,

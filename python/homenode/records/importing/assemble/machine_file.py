@@ -32,7 +32,10 @@ _NAMED_CLOCK = re.compile(r"@ ?(\d+\.\d+) ?GHz")
 _GIB_BITS = 30
 _POLICIES = {"xen": "credit2", "vmware": "esxi"}
 """Who dispatches under a hypervisor that is told; under any other, Linux."""
-_KEPT = ("cache_to_cache", "memory", "links", "smt", "hypervisor", "accounting", "clock", "line")
+_KEPT = (
+    *("cache_to_cache", "memory", "links", "walks", "smt"),
+    *("hypervisor", "accounting", "clock", "line"),
+)
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,11 @@ pub fn check_kvm(kvm: &Kvm, owner: &Owner) -> Checked {
     )?;
     within(owner, "exit_ns", kvm.exit_ns, 0, LEAST_QUOTA_NS)?;
     within(owner, "entry_ns", kvm.entry_ns, 0, LEAST_QUOTA_NS)?;
+    if let Some(locks) = kvm.paravirtual_locks {
+        let owner = &owner.within("paravirtual_locks");
+        within(owner, "spin_ns", locks.spin_ns, 1_000, LONGEST_PERIOD_NS)?;
+        within(owner, "early_ns", locks.early_ns, 100, LONGEST_PERIOD_NS)?;
+    }
     kvm.pause_loop.map_or(Ok(()), |pause_loop| {
         let window = u64::from(pause_loop.window_cycles);
         within(

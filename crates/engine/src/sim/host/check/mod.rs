@@ -10,9 +10,10 @@ mod refusal;
 
 use crate::check::{range, within, Checked, Owner};
 use crate::spec::{
-    Guest, HostThreads, LogicalCores, Partition, Policy, Pool, Processors, Spec, Workload,
+    Guest, HostThreads, LogicalCores, Partition, Policy, Pool, Processors, Spec, Virtualized,
+    Workload,
 };
-use refusal::{not_host, refuse_if};
+use refusal::{not_host, refuse_if, LEAST_QUOTA_NS};
 
 /// Most logical processors of a chip: sets of them are words of 64 bits.
 const MOST_PER_CHIP: u64 = 64;
@@ -155,5 +156,14 @@ fn check_threads(spec: &Spec, vps: u16, host: &HostThreads, owner: &Owner) -> Ch
     for pins in &host.pins {
         cgroups::check_cpus(spec, &owner.within("pins"), "pinned processor", pins)?;
     }
-    Ok(())
+    let virtualized = host.virtualized.as_ref();
+    virtualized.map_or(Ok(()), |by| check_virtualized(by, owner))
+}
+
+/// What it costs to be a virtual machine.
+fn check_virtualized(by: &Virtualized, owner: &Owner) -> Checked {
+    let owner = &owner.within("virtualized");
+    within(owner, "page_bytes", by.page_bytes, 4096, 1 << 30)?;
+    within(owner, "exit_ns", by.exit_ns, 0, LEAST_QUOTA_NS)?;
+    within(owner, "timer_exits", u64::from(by.timer_exits), 0, 100)
 }

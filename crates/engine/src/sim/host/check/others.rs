@@ -25,6 +25,7 @@ pub fn check_alike(spec: &Spec, host: &HostThreads, owner: &Owner) -> Checked {
     let known = HostThreads {
         pins: host.pins.clone(),
         kvm: host.kvm.clone(),
+        virtualized: host.virtualized.clone(),
         ..HostThreads::default()
     };
     let what = "a control group, a cap, a slice or a nice value";

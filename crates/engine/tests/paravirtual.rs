@@ -1,0 +1,165 @@
+//! What a guest that knows it is one does about virtual processors that are off: queue locks whose
+//! waiters halt and that others may take meanwhile.
+
+mod common;
+
+use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
+use common::{loops, run, Outcome, SECOND};
+use homenode_engine::spec::{Kvm, LockKind, ParavirtualLocks, PauseLoop, Policy, Spec};
+
+const HALTING: ParavirtualLocks = ParavirtualLocks {
+    spin_ns: 500_000,
+    early_ns: 10_000,
+    early_if_preempted: false,
+    kick_yields: true,
+};
+
+fn knowing(locks: Option<ParavirtualLocks>) -> Kvm {
+    Kvm {
+        paravirtual_locks: locks,
+        pause_loop: Some(PauseLoop::default()),
+        directed_yield: true,
+        ..plain_kvm()
+    }
+}
+
+/// So many guests with as many virtual processors as there are processors, and a queue lock.
+fn beside(guests: usize, vcpus: u16, kvm: &Kvm, lock_share: f64) -> Spec {
+    let one = |at: usize| {
+        let host = of_kvm(kvm.clone());
+        let work = loops(u32::from(vcpus));
+        let mut one = group(&format!("g{at}"), threads(vcpus, 100, host), work);
+        one.profile.lock_share = lock_share;
+        one.profile.lock_hold_instructions = 2_000.0;
+        one.profile.lock_kind = LockKind::Queue;
+        one
+    };
+    let machine = host_machine(Policy::Linux, &format!("core:{vcpus}"));
+    let mut spec = host_spec(machine, vec![], (0..guests).map(one).collect());
+    spec.duration_ns = 2 * SECOND;
+    spec
+}
+
+fn done(outcome: &Outcome, guests: usize) -> f64 {
+    let each = (0..guests).map(|at| outcome.total(&format!("g{at}"), "instructions"));
+    each.sum::<f64>() / 2e9
+}
+
+fn together(guests: usize, vcpus: u16, kvm: &Kvm, lock_share: f64) -> f64 {
+    done(&run(&beside(guests, vcpus, kvm, lock_share), 0), guests)
+}
+
+#[test]
+fn a_guest_alone_never_waits_for_who_is_off() {
+    let [spins, halts] = [None, Some(HALTING)].map(|locks| together(1, 8, &knowing(locks), 0.1));
+    assert!((halts / spins - 1.0).abs() < 1e-3, "{halts} {spins}");
+}
+
+/// A queue waits for each that has lost its processor; with waiters that halt and a lock that may
+/// be taken meanwhile, for its holder alone.
+#[test]
+fn waiters_that_halt_save_what_a_queue_loses() {
+    for lock_share in [0.03, 0.1, 0.3] {
+        let of = |guests, locks| together(guests, 8, &knowing(locks), lock_share);
+        for guests in [2, 3] {
+            let [spins, halts] = [None, Some(HALTING)].map(|locks| of(guests, locks));
+            assert!(halts > spins, "{lock_share} {guests}: {halts} {spins}");
+            let never = Kvm {
+                lock_holder_preemption: false,
+                ..knowing(None)
+            };
+            let never = together(guests, 8, &never, lock_share);
+            assert!(
+                halts < 1.01 * never,
+                "{lock_share} {guests}: {halts} {never}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_guest_more_never_makes_another_one_faster() {
+    for lock_share in [0.01, 0.1, 0.3] {
+        for (early_if_preempted, kick_yields) in [(false, false), (false, true), (true, false)] {
+            let locks = ParavirtualLocks {
+                early_if_preempted,
+                kick_yields,
+                ..HALTING
+            };
+            let kvm = knowing(Some(locks));
+            let [one, two, three] = [1, 2, 3].map(|n| {
+                let outcome = run(&beside(n, 8, &kvm, lock_share), 0);
+                outcome.total("g0", "instructions")
+            });
+            let told = format!("{lock_share} {locks:?}: {one} {two} {three}");
+            assert!(two < 0.9 * one && three < 0.95 * two, "{told}");
+        }
+    }
+}
+
+/// Who halts gives its processor away: it is used for spinning no more.
+#[test]
+fn the_sooner_waiters_halt_the_less_they_spin() {
+    let spun = |spin_ns| {
+        let locks = ParavirtualLocks { spin_ns, ..HALTING };
+        let kvm = Kvm {
+            pause_loop: None,
+            ..knowing(Some(locks))
+        };
+        let outcome = run(&beside(2, 8, &kvm, 0.1), 0);
+        outcome.total("g0", "book_spin") / outcome.total("g0", "instructions")
+    };
+    let [soon, late, never] = [20_000, 500_000, 1_000_000_000].map(spun);
+    assert!(soon < late && late < never, "{soon} {late} {never}");
+}
+
+/// Guests whose threads take a mapping back every so often, without a lock.
+fn flushing(guests: usize, every: f64, kvm: &Kvm) -> Outcome {
+    let mut spec = beside(guests, 8, kvm, 0.0);
+    for one in &mut spec.partitions {
+        one.profile.flush_instructions = every;
+    }
+    run(&spec, 0)
+}
+
+fn asking(paravirtual_flush: bool, helped: bool) -> Kvm {
+    Kvm {
+        paravirtual_flush,
+        pause_loop: helped.then(PauseLoop::default),
+        directed_yield: helped,
+        ..plain_kvm()
+    }
+}
+
+/// Alone nobody is off, and the hypervisor flushes for those that are.
+#[test]
+fn flushes_cost_nothing_where_nobody_waits_for_anybody() {
+    let never = done(&flushing(3, 0.0, &asking(false, true)), 3);
+    let deferred = done(&flushing(3, 1e5, &asking(true, true)), 3);
+    assert_eq!(never, deferred);
+    let [never, alone] = [0.0, 1e5].map(|every| done(&flushing(1, every, &asking(false, true)), 1));
+    assert!((alone / never - 1.0).abs() < 1e-3, "{alone} {never}");
+}
+
+#[test]
+fn flushes_wait_for_virtual_processors_that_are_off() {
+    for helped in [false, true] {
+        let kvm = asking(false, helped);
+        let of = |guests, every| done(&flushing(guests, every, &kvm), guests);
+        // All together do less the more there are of them, and the more often they flush.
+        for every in [1e5, 1e6] {
+            let [one, two, three] = [1, 2, 3].map(|guests| of(guests, every));
+            assert!(
+                two < 0.95 * one && three < 1.02 * two,
+                "{helped} {every}: {one} {two} {three}"
+            );
+        }
+        let by_rate = [1e5, 1e6, 1e8, 1e10].map(|every| of(2, every));
+        assert!(by_rate.is_sorted(), "{helped} {by_rate:?}");
+        assert!(by_rate[3] > 7.9, "{helped} {by_rate:?}");
+    }
+    // What is waited for is lost to spinning, and a yield finds those that are waited for.
+    let [alone, helped] = [false, true].map(|helped| flushing(3, 1e5, &asking(false, helped)));
+    assert!(alone.total("g0", "book_spin") > 0.3e9);
+    assert!(done(&helped, 3) > done(&alone, 3));
+}
