@@ -359,6 +359,27 @@ def test_the_command_says_it_in_json_and_in_words(
         assert "internal error" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--pin", "lpar7"], '--pin "lpar7"'),
+        (["--free", "hom"], '--free "hom"'),
+        (["--free", "pool"], '--free "pool"'),
+        ([f"--pin=lpar{at}" for at in (1, 2, 3, 4)], "out of --pin"),
+        (["--changes", "0"], "--changes 0"),
+    ],
+)
+def test_who_gave_an_option_is_told_of_the_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(layouts.crowded().text, encoding="utf-8")
+    assert call(["advise", str(path), "--no-simulate", *options]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert "advise." not in said
+
+
 def test_json_holds_all_that_is_told(tmp_path: Path) -> None:
     found = advise(layouts.crowded(), free=["home"], out=tmp_path, best=1)
     told = json.loads(json.dumps(found.as_json()))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +41,10 @@ class Goal(enum.StrEnum):
     MONEY = "money"
     HEADROOM = "headroom"
     RESPONSE = "response"
+
+
+_OPTIONS = {"pinned": "pin"}
+"""Options that are not called like the key of [advise] they replace."""
 
 
 class Load(enum.StrEnum):
@@ -162,11 +169,13 @@ def advise(
     if picture is not None:
         _check_picture(picture, of_layouts=more is None and find is None)
     running = {"replications": replications, "jobs": jobs, "on": on, "out": out}
-    if more is not None or find is not None:
-        _most(loaded, more, partition, asked, running if simulate else None, as_json=as_json)
-        return
     how = {"best": best, "seconds": time_of("--time", seconds), "seed": seed}
-    told = _advise(loaded, add, how, running if simulate else None, asked)
+    if more is not None or find is not None:
+        with _as_options(asked):
+            _most(loaded, more, partition, asked, running if simulate else None, as_json=as_json)
+        return
+    with _as_options(asked):
+        told = _advise(loaded, add, how, running if simulate else None, asked)
     show_json(told.as_json()) if as_json else show_advice(told)
     if picture is not None:
         from homenode.report.advice_pictures import advice_picture
@@ -174,6 +183,28 @@ def advise(
         draw(advice_picture(told), picture, dark=dark)
     if told.stopped:
         raise Interrupted("interrupted: this is the best so far")
+
+
+@contextmanager
+def _as_options(asked: Mapping[str, object]) -> Iterator[None]:
+    """Names the option that was given where a fault names the key of [advise] it stands for."""
+    try:
+        yield
+    except HomenodeError as fault:
+        if fault.where is not None:
+            raise
+
+        def option(key: re.Match[str]) -> str:
+            word = key["key"]
+            return key[0] if asked.get(word) is None else f"--{_OPTIONS.get(word, word)}"
+
+        said = [fault.problem, fault.there, fault.next_step]
+        now = [one and re.sub(r"advise\.(?P<key>\w+)(\[\d+\])?( =)?", option, one) for one in said]
+        if now == said:
+            raise
+        raise HomenodeError(
+            now[0] or "", asked=fault.asked, there=now[1], next_step=now[2]
+        ) from fault
 
 
 def _check_picture(picture: Path, *, of_layouts: bool) -> None:

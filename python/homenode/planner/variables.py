@@ -110,7 +110,7 @@ def variables_of(
     if not left and not wishes.varies:
         raise HomenodeError(
             "nothing is left that may change: every partition is pinned",
-            next_step="free one of them in [advise] pinned",
+            next_step="take one of them out of advise.pinned",
         )
     return sorted(left, key=lambda one: one.partition)
 
@@ -132,7 +132,7 @@ def _refuse(word: str, scenario: Scenario, wishes: Wishes) -> None:
     step = f"leave it out; there is {listed(known, 20)}"
     where = wishes.where("free", at)
     if not _is_known(word, scenario):
-        raise ScenarioError(f"free: {word}", there=there, where=where, next_step=step)
+        raise ScenarioError(f'advise.free = "{word}"', there=there, where=where, next_step=step)
 
 
 def _is_known(word: str, scenario: Scenario) -> bool:

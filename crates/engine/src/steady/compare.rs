@@ -63,7 +63,7 @@ impl Comparing {
         let used = |(at, of): (usize, &Vec<Form>)| {
             let mut used = Used::default();
             let doing = &base.doing[at];
-            used.add(&doing.load, doing.beside, &of[near[at]]);
+            used.add((&doing.load, doing.waits.time), doing.beside, &of[near[at]]);
             used
         };
         let far = |(at, _): (usize, &Vec<Form>)| base.doing[at].away[1] * base.doing[at].cores();
@@ -194,7 +194,8 @@ impl Comparing {
         for at in self.scope.active.iter().copied() {
             let (doing, form) = (&work.doing[at], chosen[at]);
             part.partitions.push((at, Compared::of(doing, form)));
-            part.used.add(&doing.load, doing.beside, form);
+            part.used
+                .add((&doing.load, doing.waits.time), doing.beside, form);
             part.far += doing.away[1] * doing.cores();
             part.owned += if form.owns {
                 f64::from(form.filled.vps())

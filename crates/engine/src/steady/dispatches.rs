@@ -2,6 +2,7 @@
 
 use super::form::Form;
 use super::homes::offered;
+use super::slices::high_part;
 use super::state::{in_use, Site, State, Stay, NOTHING};
 use crate::cost::Refill;
 use crate::ids::{ChipId, NodeId};
@@ -22,13 +23,13 @@ impl State {
         let vps = in_use(doing, form);
         let wakes = (load.wakes_per_ns / bursts).min(1.0);
         let idle = (vps - load.vps).max(0.0);
+        let away_ns = (idle + doing.waits.time * load.vps) / load.wakes_per_ns.max(1e-18);
         let reload = if form.owns {
             0.0
         } else if !form.workloads.is_empty() {
-            self.reload_each(at, form, idle / load.wakes_per_ns.max(1e-18));
+            self.reload_each(at, form, away_ns);
             0.0
         } else {
-            let away_ns = idle / load.wakes_per_ns.max(1e-18);
             let mut sites = std::mem::take(&mut self.doing[at].sites);
             let all = self.reload(at, form, &mut sites, away_ns);
             self.doing[at].sites = sites;
@@ -131,7 +132,10 @@ impl State {
         let moved = if self.cold {
             1.0
         } else {
-            came + (1.0 - came) * taken
+            // Who had to wait would have gone to its last core if that had been left.
+            let stopped = self.doing[at].waits.comings;
+            let found = stopped + (1.0 - stopped) * taken;
+            (1.0 - high_part(&self.doing[at], form)) * (came + (1.0 - came) * found)
         };
         let from = [site.share, on_node - site.share, 1.0 - on_node];
         let own_ns: f64 = from

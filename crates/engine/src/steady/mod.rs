@@ -27,6 +27,7 @@ mod settle;
 mod several;
 mod share;
 mod siblings;
+mod slices;
 mod solve;
 mod state;
 mod threads;

@@ -54,7 +54,7 @@ impl Offered {
         self.part(1.0 / self.most.max(1.0))
     }
 
-    fn without(self, other: Self) -> Self {
+    pub fn without(self, other: Self) -> Self {
         let less = other.part(-1.0);
         let mut rest = self;
         rest.add(less);
@@ -79,7 +79,7 @@ impl Offered {
     }
 
     /// Chance that there are more than so many cores.
-    fn full(self, cores: f64) -> f64 {
+    pub fn full(self, cores: f64) -> f64 {
         if self.most <= cores || self.fits(cores) {
             return 0.0;
         }

@@ -78,12 +78,12 @@ impl Scope {
 }
 
 impl Used {
-    /// Adds what a partition uses.
-    pub fn add(&mut self, load: &Load, beside: f64, form: &Form) {
+    /// Adds what a partition uses: those that wait within their share ask for nobody's core.
+    pub fn add(&mut self, (load, waits): (&Load, f64), beside: f64, form: &Form) {
         if form.owns {
             return;
         }
-        self.mean += load.vps;
+        self.mean += load.vps * (1.0 - waits);
         self.variance += load.vps_variance;
         self.most += f64::from(form.filled.vps());
         self.beside += beside;

@@ -4,11 +4,11 @@ use super::demand::Arrivals;
 use super::evictions::entitled_part;
 use super::form::Form;
 use super::grants::{grants, Claim};
-use super::overflow::mean_beyond;
+use super::overflow::{mean_beyond, Offered};
 use super::scope::Scope;
 use super::state::{Doing, State};
 use crate::hypervisor::polarize;
-use crate::spec::{Polarization, Processors};
+use crate::spec::{Polarization, Policy, Processors};
 
 /// Share of the time with work that may be lost to others before they have to be looked at.
 const LITTLE: f64 = 5e-4;
@@ -24,7 +24,7 @@ impl State {
         let mut used = scope.others;
         for at in scope.active.iter().copied() {
             let doing = &self.doing[at];
-            used.add(&doing.load, doing.beside, forms[at]);
+            used.add((&doing.load, doing.waits.time), doing.beside, forms[at]);
         }
         // What more want than there are cores for by chance, not always, those lose that are not
         // entitled to it.
@@ -34,12 +34,26 @@ impl State {
             mean_beyond(used.mean, used.variance, cores) - (used.mean - cores).max(0.0)
         };
         if !scope.whole {
+            let all = Offered {
+                mean: used.mean,
+                variance: used.variance,
+                most: used.most,
+                ..Offered::default()
+            };
+            let slices = self.machine.hypervisor.policy == Policy::Prsm;
+            self.spills |= slices && all.full(cores - 0.5) > LITTLE;
             return self.share_alone(forms, scope, by_chance, cores - used.mean - used.beside);
         }
-        let excess = |doing: &Doing| doing.load.vps * (1.0 - entitled_part(doing));
+        let excess = |doing: &Doing| {
+            doing.load.vps * (1.0 - doing.waits.time) * (1.0 - entitled_part(doing))
+        };
         let sharing = scope.active.iter().copied();
         let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
         let exceeding: f64 = sharing.iter().map(|at| excess(&self.doing[*at])).sum();
+        let waits = self.within_share(&sharing, forms, cores);
+        for (at, waits) in sharing.iter().zip(waits) {
+            self.doing[*at].waits.turn_to(waits, 0.5 * self.pace);
+        }
         let lost = |doing: &Doing| by_chance * excess(doing) / exceeding.max(1e-9);
         let claims: Vec<Claim> = sharing
             .iter()
@@ -91,7 +105,7 @@ impl State {
 
 /// Share of its time that a partition is served which loses so many cores by chance.
 fn crowded(doing: &Doing, lost: f64) -> f64 {
-    1.0 - (lost / doing.load.vps.max(1e-12)).min(0.9)
+    (1.0 - (lost / doing.load.vps.max(1e-12)).min(0.9)) * (1.0 - doing.waits.time)
 }
 
 /// A partition has so many cores from now on, and loses some by chance: half of the way at full
@@ -125,7 +139,7 @@ fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
     let wants = if matches!(form.demand.arrivals, Arrivals::Open(_)) && !doing.load.overrun {
         doing.load.vps * crowded(doing, lost)
     } else {
-        doing.load.vps
+        doing.load.vps * (1.0 - doing.waits.time)
     };
     let vps = f64::from(*r#virtual);
     let entitled = match form.each {

@@ -10,9 +10,10 @@ use super::overflow::Groups;
 use super::scope::Scope;
 use super::zvm_cp::{Beside, Cp};
 use crate::cost::{Class, Contention, Occupancy, Place, Spread, Working};
+use crate::hypervisor::policies::run_time_ns;
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
-use crate::spec::{Machine, Spec};
+use crate::spec::{Machine, Policy, Spec};
 
 /// Share of a partition's time on a chip below which it is of no account.
 pub(super) const NOTHING: f64 = 1e-4;
@@ -75,6 +76,23 @@ pub(super) fn classes<'a>(sites: &'a [Site], of: &'a Site) -> &'a [Class] {
     of.twin.map_or(&of.classes, |twin| &sites[twin].classes)
 }
 
+/// How a partition's logical cores wait that are within their share.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Waits {
+    /// Share of the time with work.
+    pub time: f64,
+    /// Share of the times that work comes to one that has none.
+    pub comings: f64,
+}
+
+impl Waits {
+    /// Goes part of the way to others.
+    pub fn turn_to(&mut self, to: Self, part: f64) {
+        self.time += part * (to.time - self.time);
+        self.comings += part * (to.comings - self.comings);
+    }
+}
+
 /// What a partition does.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Doing {
@@ -103,6 +121,8 @@ pub(super) struct Doing {
     pub dispatches: f64,
     /// Share of the time with work in which its virtual processors have a core.
     pub served: f64,
+    /// How they wait under PR/SM although they are within their share.
+    pub waits: Waits,
     /// On a host, threads among which the work is.
     pub in_use: f64,
     /// Cores that daemons and polling take; the part of it that is KVM's polling.
@@ -296,7 +316,7 @@ impl State {
             cps: vec![Cp::default(); forms.len()],
             host: None,
             active,
-            machine: machine.clone(),
+            machine: in_effect(spec),
             limits,
             tree,
         }
@@ -392,6 +412,23 @@ impl State {
             }
         }
     }
+}
+
+/// The machine with the constants that take effect: under PR/SM a time slice is the window.
+fn in_effect(spec: &Spec) -> Machine {
+    let mut machine = spec.machine.clone();
+    if machine.hypervisor.policy == Policy::Prsm {
+        let window_ns = run_time_ns(spec);
+        machine.hypervisor.window_ns = window_ns.unwrap_or(machine.hypervisor.window_ns);
+    }
+    machine
+}
+
+/// How long a virtual processor has a core each time, and is without work then [ns].
+pub(super) fn on_and_off(doing: &Doing, form: &Form) -> [f64; 2] {
+    let wakes = doing.load.wakes_per_ns.max(1e-18);
+    let idle = (in_use(doing, form) - doing.load.vps).max(0.0);
+    [doing.served * doing.load.vps / wakes, idle / wakes]
 }
 
 /// Virtual processors among which the work is, as if they had equal parts: a thread that comes

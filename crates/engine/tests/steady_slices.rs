@@ -1,0 +1,113 @@
+//! Solved waits of PR/SM's logical cores that are within their share: which way they go, and how
+//! far they are from those of a run.
+
+mod common;
+
+use common::{loops, machine, partition, shared, spec, transactions};
+use homenode_engine::spec::{Distribution, Policy, Processors, Spec};
+use homenode_engine::steady::solve;
+
+/// A logical core with bursts of a millisecond beside loops of weight 300, all horizontal.
+#[derive(Clone, Copy, Debug)]
+struct Beside {
+    cores: u16,
+    loops: u16,
+    weight: u16,
+    slice_ns: u64,
+    rate: f64,
+}
+
+const FULL: Beside = Beside {
+    cores: 8,
+    loops: 8,
+    weight: 20,
+    slice_ns: 20_000_000,
+    rate: 100.0,
+};
+
+impl Beside {
+    fn spec(self) -> Spec {
+        let weigh = |mut processors: Processors, of: u16| {
+            if let Processors::Shared { weight, .. } = &mut processors {
+                *weight = of;
+            }
+            processors
+        };
+        let work = transactions(self.rate, Distribution::Exponential);
+        let neighbours = weigh(shared(0.0, self.loops), 300);
+        let own = weigh(shared(0.0, 1), self.weight);
+        let mut made = spec(
+            machine(&format!("core:{}", self.cores)),
+            vec![
+                partition("a", neighbours, loops(self.loops.into())),
+                partition("b", own, work),
+            ],
+        );
+        made.machine.hypervisor.policy = Policy::Prsm;
+        made.machine.hypervisor.prsm.run_time_ns = Some(self.slice_ns);
+        (made.warmup_ns, made.duration_ns) = (0, 20 * common::SECOND);
+        made
+    }
+
+    /// Mean response [ms].
+    fn solved(self) -> f64 {
+        let solved = solve(&self.spec()).unwrap_or_else(|fault| panic!("{fault}"));
+        solved.partitions[1].response_ns.expect("it is steady") * 1e-6
+    }
+
+    fn simulated(self) -> f64 {
+        let outcome = common::run(&self.spec(), 0);
+        outcome.of("b").response.mean * 1e-6
+    }
+}
+
+#[test]
+fn while_a_core_is_left_nobody_waits() {
+    let few = Beside { loops: 2, ..FULL }.solved();
+    let more = Beside { loops: 7, ..FULL }.solved();
+    assert!((more / few - 1.0).abs() < 0.01, "{few} {more}");
+}
+
+#[test]
+fn one_neighbour_more_than_there_is_room_for_and_longer_slices_make_waits_longer() {
+    let room = Beside { loops: 7, ..FULL }.solved();
+    let full = FULL.solved();
+    assert!(full > room + 1.0, "{room} {full}");
+    let long = Beside {
+        slice_ns: 40_000_000,
+        ..FULL
+    };
+    assert!(long.solved() > full + 1.0, "{full} {}", long.solved());
+}
+
+#[test]
+fn more_cores_and_a_larger_share_make_waits_shorter() {
+    let full = FULL.solved();
+    let wide = Beside { cores: 9, ..FULL }.solved();
+    assert!(wide < full - 1.0, "{full} {wide}");
+    let mut before = f64::INFINITY;
+    for weight in [5, 10, 20, 40] {
+        let now = Beside { weight, ..FULL }.solved();
+        assert!(now < before, "{weight}: {now}, {before}");
+        before = now;
+    }
+}
+
+#[test]
+fn what_comes_while_a_logical_core_waits_does_not_wait_anew() {
+    for rate in [25.0, 100.0] {
+        for weight in [10, 20] {
+            let one = Beside {
+                rate,
+                weight,
+                ..FULL
+            };
+            let (solved, simulated) = (one.solved(), one.simulated());
+            let apart = solved / simulated - 1.0;
+            assert!(
+                apart.abs() < 0.25,
+                "{one:?}: {solved}, in a run {simulated}"
+            );
+        }
+    }
+}
