@@ -92,7 +92,9 @@ def place_on_host(
     cpus = machine.host_cpus
     hypervisor = machine.hypervisor
     if isinstance(hypervisor, ListedHost) and is_esxi(machine):
-        return Hosted((), place_machines(entries, cpus, hypervisor.kvm.spec(), hypervisor.kvm.virtualized()))
+        return Hosted(
+            (), place_machines(entries, cpus, hypervisor.kvm.spec(), hypervisor.kvm.virtualized())
+        )
     if isinstance(hypervisor, ListedHost):
         return Hosted((), _alike(entries, cpus, hypervisor.kvm))
     if not isinstance(hypervisor, LinuxHost):
