@@ -6,7 +6,7 @@ use common::host::{group, host_machine, host_spec, on_off, plain_kvm, threads};
 use common::{assert_all, loops, memory, run, transactions, Outcome, MS, SECOND};
 use homenode_engine::kernel::Stream;
 use homenode_engine::spec::{
-    Distribution, HostThreads, LockKind, MemoryPolicy, Partition, Policy, Spec,
+    Distribution, HostThreads, LockKind, MachineShares, MemoryPolicy, Partition, Policy, Spec,
 };
 
 const RUN_S: f64 = 10.0;
@@ -25,8 +25,10 @@ fn of(
 ) -> Partition {
     let host = HostThreads {
         kvm: Some(plain_kvm()),
-        shares,
-        reservation,
+        machine: Some(Box::new(MachineShares {
+            shares,
+            reservation,
+        })),
         cap: limit,
         ..HostThreads::default()
     };

@@ -63,12 +63,27 @@ pub struct HostThreads {
     /// Most that Xen lets the domain use (`cap`), or ESXi the virtual machine (limit) [cores]; none
     /// = no cap.
     pub cap: Option<f64>,
-    /// Shares of an ESXi virtual machine, all its virtual processors together; none = 1000 each.
-    pub shares: Option<u32>,
-    /// Least that ESXi gives the virtual machine if it wants it [cores].
-    pub reservation: f64,
+    /// What ESXi knows of a virtual machine besides; none = what it has as a rule.
+    pub machine: Option<Box<MachineShares>>,
     /// What it costs to be a virtual machine, of whichever hypervisor; none = nothing.
     pub virtualized: Option<Box<Virtualized>>,
+}
+
+impl HostThreads {
+    /// What ESXi knows of the virtual machine besides.
+    pub fn machine(&self) -> MachineShares {
+        self.machine.as_deref().copied().unwrap_or_default()
+    }
+}
+
+/// An ESXi virtual machine's claim on the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MachineShares {
+    /// Shares of all its virtual processors together; none = 1000 each.
+    pub shares: Option<u32>,
+    /// Least that it gets if it wants it [cores].
+    pub reservation: f64,
 }
 
 /// What KVM does for a guest's virtual processors.

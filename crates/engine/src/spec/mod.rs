@@ -20,8 +20,8 @@ mod zvm;
 pub use change::Change;
 pub use devices::{Layer, Paging, StorageServer, Switch};
 pub use linux::{
-    Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, NumaBalancing, ParavirtualLocks,
-    PauseLoop, RunQueues,
+    Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, MachineShares, NumaBalancing,
+    ParavirtualLocks, PauseLoop, RunQueues,
 };
 pub use machine::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Eviction, Hypervisor, Machine,

@@ -92,6 +92,13 @@ class VirtualizedSpec(TypedDict):
     posted_interrupts: bool
 
 
+class MachineSharesSpec(TypedDict):
+    """An ESXi virtual machine's claim on the host."""
+
+    shares: int
+    reservation: float
+
+
 class HostThreadsSpec(TypedDict):
     """What a Linux, Xen or ESXi host knows of a partition's threads."""
 
@@ -101,8 +108,7 @@ class HostThreadsSpec(TypedDict):
     nice: int
     kvm: KvmSpec | None
     cap: float | None
-    shares: NotRequired[int]
-    reservation: NotRequired[float]
+    machine: NotRequired[MachineSharesSpec]
     virtualized: NotRequired[VirtualizedSpec]
 
 

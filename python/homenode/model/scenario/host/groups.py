@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 from homenode.model.catalog import MachineDescription
 from homenode.model.scenario.file.host import ROOT, Cgroup, weight_of
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.naming import Named
-from homenode.model.spec import CgroupSpec, KvmSpec, VirtualizedSpec
+from homenode.model.spec import CgroupSpec, KvmSpec, MachineSharesSpec, VirtualizedSpec
 
 XEN_WEIGHT = 256
 """Weight of a domain where none is given (`xl sched-credit2`)."""
@@ -59,13 +58,6 @@ class PlacedCgroup:
         }
 
 
-class MachineShares(TypedDict):
-    """Shares of a virtual machine and what is reserved for it [cores], as the engine takes them."""
-
-    shares: int
-    reservation: float
-
-
 @dataclass(frozen=True)
 class OnHost:
     """What a host knows of a partition's threads."""
@@ -85,7 +77,7 @@ class OnHost:
     """What KVM does for it, as the engine takes it; None for processes."""
     virtualized: VirtualizedSpec | None
     """What it costs to be a virtual machine; None for processes."""
-    machine: MachineShares | None = None
+    machine: MachineSharesSpec | None = None
     """Under ESXi, what the virtual machine has."""
 
 

@@ -219,7 +219,7 @@ def host_threads_spec(processors: Shared, host: OnHost) -> SharedSpec:
         "cap": processors.cap,
     }
     if host.machine is not None:
-        threads = {**threads, **host.machine}
+        threads["machine"] = host.machine.copy()
     if host.virtualized is not None:
         threads["virtualized"] = host.virtualized.copy()
     return {

@@ -56,8 +56,8 @@ pub fn entitled(spec: &Spec, cores: f64) -> Vec<f64> {
             let count = f64::from(*r#virtual);
             let most = host.cap.unwrap_or(count).min(count);
             Claim {
-                shares: shares_of(host.shares, usize::from(*r#virtual)),
-                least: host.reservation.min(most),
+                shares: shares_of(host.machine().shares, usize::from(*r#virtual)),
+                least: host.machine().reservation.min(most),
                 most,
             }
         }

@@ -59,9 +59,9 @@ impl Esxi {
         let period = self.rules.limit_period_ns as f64;
         self.vms.push(Vm {
             worlds,
-            shares: shares_of(host.shares, count),
-            counts: shares_of(host.shares, count),
-            reservation: host.reservation,
+            shares: shares_of(host.machine().shares, count),
+            counts: shares_of(host.machine().shares, count),
+            reservation: host.machine().reservation,
             limit: host.cap,
             clock: 0.0,
             budget_ns: host.cap.map_or(0, |cap| (cap * period).round() as i64),

@@ -3,7 +3,7 @@
 use super::linux::check_kvm;
 use super::refusal::refuse_if;
 use crate::check::{range, within, Checked, Owner};
-use crate::spec::{HostThreads, Partition, Processors, Spec};
+use crate::spec::{HostThreads, MachineShares, Partition, Processors, Spec};
 
 /// Least that can be reserved, or be a limit [cores].
 const LEAST: f64 = 0.01;
@@ -13,7 +13,11 @@ const MOST_SHARES: u64 = 1_000_000;
 /// A virtual machine.
 pub fn check(spec: &Spec, vps: u16, host: &HostThreads, owner: &Owner) -> Checked {
     let threads = &owner.within("host");
-    let shares = host.shares.map_or(1, u64::from);
+    let MachineShares {
+        shares,
+        reservation,
+    } = host.machine();
+    let shares = shares.map_or(1, u64::from);
     within(threads, "shares", shares, 1, MOST_SHARES)?;
     let most = f64::from(vps);
     let range_of = |what: &str| format!("{LEAST} to {most} cores, as many as {what}");
@@ -22,9 +26,9 @@ pub fn check(spec: &Spec, vps: u16, host: &HostThreads, owner: &Owner) -> Checke
         return Err(range(owner, ("cap", "host.cap"), limit, &wanted));
     }
     let most = host.cap.unwrap_or(most);
-    if !(0.0..=most).contains(&host.reservation) {
+    if !(0.0..=most).contains(&reservation) {
         let wanted = format!("0 to {most} cores, as many as it can use");
-        return Err(range(threads, "reservation", host.reservation, &wanted));
+        return Err(range(threads, "reservation", reservation, &wanted));
     }
     check_admission(spec, threads)?;
     let foreign = host.cgroup.is_some() || host.slice_ns.is_some() || host.nice != 0;
@@ -40,7 +44,7 @@ pub fn check(spec: &Spec, vps: u16, host: &HostThreads, owner: &Owner) -> Checke
 /// A virtual machine is started only if what all have reserved is there.
 fn check_admission(spec: &Spec, owner: &Owner) -> Checked {
     let reserved = |partition: &Partition| match &partition.processors {
-        Processors::Shared { host, .. } => host.reservation,
+        Processors::Shared { host, .. } => host.machine().reservation,
         Processors::Dedicated { .. } => 0.0,
     };
     let all: f64 = spec.partitions.iter().map(reserved).sum();

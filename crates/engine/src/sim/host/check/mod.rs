@@ -102,10 +102,7 @@ fn check_shared(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     }
     let threads = &processors.within("host");
     check_threads(spec, *r#virtual, host, threads)?;
-    let (of_esxi, instead) = (
-        host.shares.is_some() || host.reservation != 0.0,
-        "leave it out",
-    );
+    let (of_esxi, instead) = (host.machine.is_some(), "leave it out");
     let elsewhere = of_esxi && spec.machine.hypervisor.policy != Policy::Esxi;
     refuse_if(spec, threads, elsewhere, "shares or a reservation", instead)?;
     match spec.machine.hypervisor.policy {
