@@ -55,7 +55,7 @@ def test_by_hand() -> None:
 
 def test_only_where_they_mean_something() -> None:
     """Nothing of a host elsewhere but steal where cores are shared, no steal of processes, nothing
-    throttled without a quota.
+    throttled without a quota but what ESXi stops.
     """
     windows = values(replace(TOTALS, shape=replace(SHAPE, on_host=False, is_shared=True)))
     assert {name for name, value in windows.items() if value is not None} == {"steal_pct"}
@@ -66,7 +66,9 @@ def test_only_where_they_mean_something() -> None:
         "steal_pct",
         "halt_poll_pct",
     }
-    free = values(replace(TOTALS, counters={**COUNTERS, "quota_periods": 0}))
+    led = values(replace(TOTALS, counters={**COUNTERS, "quota_periods": 0}))
+    assert {name for name, value in led.items() if value is None} == {"throttled_periods_pct"}
+    free = values(replace(TOTALS, counters={**COUNTERS, "quota_periods": 0, "throttled_ns": 0}))
     assert {name for name, value in free.items() if value is None} == {
         "throttled_periods_pct",
         "throttled_cores",
