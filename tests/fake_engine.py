@@ -112,6 +112,8 @@ PARTITION_COLUMNS = [
     "quota_periods",
     "throttled_periods",
     "throttled_ns",
+    "costop_ns",
+    "charged_ns",
     "pause_exits",
     "directed_yields",
     "numa_moved_bytes",

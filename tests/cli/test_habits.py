@@ -133,6 +133,7 @@ def test_check_shows_the_layout_and_runs_nothing(command: Command, tmp_path: Pat
         "pools-and-dedicated",
         "prsm-three-partitions",
         "linux-groups",
+        "esxi-ready-and-costop",
         "rx7640-two-vpars",
         "xen-credit2",
         "sweep-virtual-processors",

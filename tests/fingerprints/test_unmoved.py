@@ -17,6 +17,7 @@ QUICK = (
     "commands/partition-table-z14",
     "commands/predict-ibm-z14",
     "commands/walk-ibm-z196",
+    "examples/esxi-ready-and-costop",
     "examples/linux-groups",
     "examples/pools-and-dedicated",
     "examples/prsm-three-partitions",

@@ -23,6 +23,7 @@ COUNTERS: dict[str, float] = {
     "quota_periods": 40,
     "throttled_periods": 30,
     "throttled_ns": 6_000_000_000,
+    "costop_ns": 400_000_000,
 }
 WAITS = {"count": 500, "mean": 2_000_000.0, "p99": 4_000_000}
 TOTALS = Totals(SHAPE, 4.0, COUNTERS, dispatch_wait_ns=WAITS, all_busy_ns=8_000_000_000)
@@ -40,6 +41,7 @@ BY_HAND = {
     "throttled_periods_pct": 75.0,
     "throttled_cores": 1.5,
     "throttled_pct": 75.0,
+    "costop_pct": 5.0,
 }
 
 
@@ -55,7 +57,7 @@ def test_by_hand() -> None:
 
 def test_only_where_they_mean_something() -> None:
     """Nothing of a host elsewhere but steal where cores are shared, no steal of processes, nothing
-    throttled without a quota but what ESXi stops.
+    throttled without a quota, nor co-stopped but where somebody was.
     """
     windows = values(replace(TOTALS, shape=replace(SHAPE, on_host=False, is_shared=True)))
     assert {name for name, value in windows.items() if value is not None} == {"steal_pct"}
@@ -66,11 +68,11 @@ def test_only_where_they_mean_something() -> None:
         "steal_pct",
         "halt_poll_pct",
     }
-    led = values(replace(TOTALS, counters={**COUNTERS, "quota_periods": 0}))
-    assert {name for name, value in led.items() if value is None} == {"throttled_periods_pct"}
-    free = values(replace(TOTALS, counters={**COUNTERS, "quota_periods": 0, "throttled_ns": 0}))
+    free = values(replace(TOTALS, counters={**COUNTERS, "quota_periods": 0}))
     assert {name for name, value in free.items() if value is None} == {
         "throttled_periods_pct",
         "throttled_cores",
         "throttled_pct",
     }
+    level = values(replace(TOTALS, counters={**COUNTERS, "costop_ns": 0}))
+    assert {name for name, value in level.items() if value is None} == {"costop_pct"}

@@ -101,10 +101,12 @@ fn who_leads_the_slowest_sibling_is_stopped() {
     // Eight virtual processors for four cores: all of one virtual machine keep one pace.
     let vms = || vec![vm("wide", 6, None), vm("other", 2, None)];
     let outcome = run(&esxi("core:4", vms()), 0);
-    let stopped = outcome.total("wide", "throttled_ns");
+    let stopped = outcome.total("wide", "costop_ns");
     assert!(stopped > 0.05 * RUN_S * 1e9, "{stopped}");
     let free = run(&with(esxi("core:4", vms()), "costop_ns", 0), 0);
-    assert_eq!(free.total("wide", "throttled_ns"), 0.0);
+    assert_eq!(free.total("wide", "costop_ns"), 0.0);
+    // No limit held anybody.
+    assert_eq!(outcome.total("wide", "throttled_ns"), 0.0);
     // Being stopped takes nothing from it: a sibling runs in its place.
     assert!((cores(&outcome, "wide") - cores(&free, "wide")).abs() < 0.1);
 }
@@ -114,7 +116,21 @@ fn siblings_without_work_stop_nobody() {
     let mut mostly_idle = vm("wide", 4, None);
     mostly_idle.workload = loops(1);
     let outcome = run(&esxi("core:2", vec![mostly_idle, vm("other", 2, None)]), 0);
-    assert_eq!(outcome.total("wide", "throttled_ns"), 0.0);
+    assert_eq!(outcome.total("wide", "costop_ns"), 0.0);
+}
+
+#[test]
+fn beside_a_busy_thread_of_its_core_a_part_is_charged() {
+    let alone = run(&esxi("core:2", vec![vm("a", 1, None)]), 0);
+    let (used, charged) = (alone.total("a", "busy_ns"), alone.total("a", "charged_ns"));
+    assert!((charged / used - 1.0).abs() < 1e-3, "{used} {charged}");
+    let mut spec = esxi("core:1 pu:2", vec![vm("a", 1, None), vm("b", 1, None)]);
+    spec.machine.hypervisor.siblings = 2;
+    let both = run(&spec, 0);
+    for name in ["a", "b"] {
+        let part = both.total(name, "charged_ns") / both.total(name, "busy_ns");
+        assert!((part - 0.625).abs() < 1e-3, "{name} {part}");
+    }
 }
 
 #[test]

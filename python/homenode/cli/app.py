@@ -109,6 +109,12 @@ class Commands(Front):
             passes_on=True,
         ),
         Entry(
+            "esxtop",
+            "tools:esxtop",
+            "Show virtual machines of ESXi as esxtop would.",
+            passes_on=True,
+        ),
+        Entry(
             "numastat",
             "tools:numastat",
             "Show where memory lies on a host as numastat would.",

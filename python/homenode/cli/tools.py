@@ -110,6 +110,13 @@ xentop = _command(
     """,
     "xentop",
 )
+esxtop = _command(
+    """Show virtual machines of ESXi as esxtop would.
+
+    The CPU panel; -b writes the CSV of batch mode; -d seconds and -n count. -p is one of them.
+    """,
+    "esxtop",
+)
 numastat = _command(
     """Show where memory lies on a host as numastat would.
 

@@ -60,6 +60,7 @@ _HOST: list[_Column] = [
     ("poll %", "halt_poll_pct", 1),
     ("throttled %", "throttled_pct", 1),
     ("of periods %", "throttled_periods_pct", 0),
+    ("co-stop %", "costop_pct", 1),
 ]
 _GROWTH = re.compile(
     r"the backlog grew from (?P<before>\d+) to (?P<after>\d+) transactions "

@@ -23,6 +23,7 @@ _OF_HOSTS = {
     "domstats": "domstats",
     "virt-top": "virt_top",
     "xentop": "xentop",
+    "esxtop": "esxtop",
     "numastat": "numastat",
 }
 _OF_HPUX = {"sar": "hpux_sar"}

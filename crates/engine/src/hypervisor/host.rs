@@ -123,4 +123,8 @@ pub struct HostCount {
     pub throttled_periods: u64,
     /// Time for which it was throttled, summed over the processors [ns].
     pub throttled_ns: u64,
+    /// Time for which ESXi stopped those that lead their siblings, summed over them [ns].
+    pub costop_ns: u64,
+    /// Time that ESXi charges to it: beside a busy thread of the core a part of what passes [ns].
+    pub charged_ns: u64,
 }

@@ -23,7 +23,7 @@ pub const GAUGES: [&str; 15] = [
 ];
 
 /// Columns of the partition table before its lines and books.
-const PARTITION: [&str; 75] = [
+const PARTITION: [&str; 77] = [
     "time_ns",
     "partition",
     "busy_ns",
@@ -96,6 +96,8 @@ const PARTITION: [&str; 75] = [
     "quota_periods",
     "throttled_periods",
     "throttled_ns",
+    "costop_ns",
+    "charged_ns",
     "pause_exits",
     "directed_yields",
     "numa_moved_bytes",

@@ -26,7 +26,7 @@ use crate::spec::Spec;
 /// Columns of the partition table that only z/VM fills.
 pub const GUEST_COLUMNS: usize = 12;
 /// Columns of the partition table that only hosts fill.
-pub const HOST_COLUMNS: usize = 11;
+pub const HOST_COLUMNS: usize = 13;
 
 /// A stretch of a runner's time that is to be booked.
 #[derive(Clone, Copy, Debug)]

@@ -47,8 +47,8 @@ def _only_limited(formula: Formula) -> Formula:
 
 
 def _if_stopped(formula: Formula) -> Formula:
-    """Of those, and of virtual machines of ESXi that were stopped."""
-    return _of_host(lambda t: formula(t) if t["quota_periods"] or t["throttled_ns"] else None)
+    """Of virtual machines of ESXi that lead their siblings at times."""
+    return _of_host(lambda t: formula(t) if t["costop_ns"] else None)
 
 
 def _only_guests(formula: Formula) -> Formula:
@@ -114,15 +114,20 @@ METRICS = [
     Metric(
         "throttled_cores",
         "",
-        "processors on which it was stopped (throttled_usec of cpu.stat), at ESXi's limit or as a"
-        " leader of its siblings (%MLMTD, %CSTP)",
-        _if_stopped(_cores("throttled_ns")),
+        "processors on which it was stopped (throttled_usec of cpu.stat, ESXi's %MLMTD)",
+        _only_limited(_cores("throttled_ns")),
     ),
     Metric(
         "throttled_pct",
         "%",
         "the same, of its virtual processors' time",
-        _if_stopped(_of_processors("throttled_ns")),
+        _only_limited(_of_processors("throttled_ns")),
+    ),
+    Metric(
+        "costop_pct",
+        "%",
+        "of its virtual processors' time stopped because they led a sibling (ESXi's %CSTP)",
+        _if_stopped(_of_processors("costop_ns")),
     ),
 ]
 """In the order they are shown."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from homenode.tools.linux.domains import Domain, moments
-from homenode.tools.linux.system import LinuxSystem, refuse_xen
+from homenode.tools.linux.system import LinuxSystem, refuse_foreign
 from homenode.tools.text_columns import page
 from homenode.tools.usage import Grammar
 
@@ -68,6 +68,6 @@ def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
 
 
 def _domains(system: LinuxSystem, argv: Sequence[str]) -> list[Domain]:
-    refuse_xen(system, GRAMMAR.tool)
+    refuse_foreign(system, GRAMMAR.tool)
     (moment,) = moments(GRAMMAR, system, argv)[1]
     return moment.domains

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from homenode.tools.linux.layout import AVERAGE, DAY, RELEASE, clock, heads, line, system_line, wide
 from homenode.tools.linux.readings import Reading, States, mean, readings
-from homenode.tools.linux.system import LinuxSystem, refuse_xen
+from homenode.tools.linux.system import LinuxSystem, refuse_foreign
 from homenode.tools.text_columns import page
 from homenode.tools.usage import Grammar, Request, parse
 
@@ -128,5 +128,5 @@ def asked_of(
 ) -> tuple[Request, list[Reading]]:
     """The request, and what it asks for."""
     request = parse(grammar, argv)
-    refuse_xen(system, grammar.tool, in_guests=True)
+    refuse_foreign(system, grammar.tool, in_guests=True)
     return request, readings(system, request)

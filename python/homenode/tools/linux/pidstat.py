@@ -13,7 +13,7 @@ from dataclasses import replace
 from homenode.tools.intervals import Sample
 from homenode.tools.linux.layout import AVERAGE, clock, heads, line, system_line, wide
 from homenode.tools.linux.readings import GroupReading, groups
-from homenode.tools.linux.system import LinuxSystem, refuse_xen
+from homenode.tools.linux.system import LinuxSystem, refuse_foreign
 from homenode.tools.text_columns import page
 from homenode.tools.usage import Grammar, Request, parse
 
@@ -120,7 +120,7 @@ def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
 def _asked(
     system: LinuxSystem, argv: Sequence[str]
 ) -> tuple[Request, list[tuple[Sample, list[GroupReading]]]]:
-    refuse_xen(system, GRAMMAR.tool)
+    refuse_foreign(system, GRAMMAR.tool)
     request = parse(GRAMMAR, argv)
     return request, [
         (sample, [one for one in found if request.partition in (None, one.group.name)])

@@ -19,8 +19,13 @@ from homenode.tools.summing import Rows
 if TYPE_CHECKING:
     from homenode.tools.view import KeptRunView, Table
 
-XEN = "credit2"
-"""The policy of hosts whose threads no Linux dispatches."""
+XEN, ESXI = "credit2", "esxi"
+"""Policies of hosts whose threads no Linux dispatches."""
+_FOREIGN = {
+    XEN: ("Xen", "xentop", "Linux in domain 0, which is not modelled, sees its virtual ones alone"),
+    ESXI: ("ESXi", "esxtop", "there is no Linux on the host"),
+}
+"""Who dispatches there, by which tool it is seen, why by none of Linux."""
 _ARCHITECTURES = {"phyp": "ppc64le", "prsm": "s390x", "dedicated": "ia64"}
 FIRST_PID = 1001
 """Groups of threads have no process of their own; they are numbered from here."""
@@ -103,6 +108,11 @@ class LinuxSystem:
     def is_xen(self) -> bool:
         """Whether the host is one of Xen."""
         return self.policy == XEN
+
+    @property
+    def is_esxi(self) -> bool:
+        """Whether the host is one of ESXi."""
+        return self.policy == ESXI
 
     @property
     def policy(self) -> str:
@@ -202,13 +212,14 @@ def guest_of(view: KeptRunView, partition: str, tool: str) -> LinuxSystem:
     return system
 
 
-def refuse_xen(system: LinuxSystem, tool: str, *, in_guests: bool = False) -> None:
-    """Raise `ToolError` where the host's processors are Xen's and not a Linux's; a tool that shows
-    guests too is pointed to them.
+def refuse_foreign(system: LinuxSystem, tool: str, *, in_guests: bool = False) -> None:
+    """Raise `ToolError` where the host's processors are Xen's or ESXi's and not a Linux's; a tool
+    that shows guests too is pointed to them.
     """
-    if system.kind == "host" and system.is_xen:
+    if system.kind == "host" and system.policy in _FOREIGN:
+        name, own, why = _FOREIGN[system.policy]
         raise ToolError(
-            f"{tool}: Xen dispatches the processors of run {system.run.id}",
-            there="Linux in domain 0 sees its own virtual ones alone, and is not modelled",
-            next_step="see `homenode xentop`" + (f", or {tool} in a domain with -p" * in_guests),
+            f"{tool}: {name} dispatches the processors of run {system.run.id}",
+            there=why,
+            next_step=f"see `homenode {own}`" + (f", or {tool} in a guest with -p" * in_guests),
         )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from homenode.tools.linux.domains import Domain, moments
 from homenode.tools.linux.layout import clock
-from homenode.tools.linux.system import LinuxSystem, refuse_xen
+from homenode.tools.linux.system import LinuxSystem, refuse_foreign
 from homenode.tools.text_columns import page
 from homenode.tools.usage import Grammar
 
@@ -22,7 +22,7 @@ _CENTISECOND_NS = 10_000_000
 
 def render(system: LinuxSystem, argv: Sequence[str]) -> str:
     """What the tool would print; memory is of what all guests have, for no host tells its own."""
-    refuse_xen(system, GRAMMAR.tool)
+    refuse_foreign(system, GRAMMAR.tool)
     machine = system.run.spec["machine"]
     mhz, mib = round(machine["clock_hz"] / 1e6), _memory_kib(system) >> 10
     lines = []
@@ -56,7 +56,7 @@ def _line(system: LinuxSystem, one: Domain) -> str:
 
 def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
     """The same as unrounded numbers, a dict a guest and interval."""
-    refuse_xen(system, GRAMMAR.tool)
+    refuse_foreign(system, GRAMMAR.tool)
     found: list[dict[str, object]] = []
     for moment in moments(GRAMMAR, system, argv)[1]:
         for one in moment.domains:

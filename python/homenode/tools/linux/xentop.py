@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from homenode.tools.errors import ToolError
 from homenode.tools.linux.domains import Domain, moments
-from homenode.tools.linux.system import LinuxSystem
+from homenode.tools.linux.system import LinuxSystem, refuse_foreign
 from homenode.tools.text_columns import page
 from homenode.tools.usage import Grammar
 
@@ -71,6 +71,7 @@ def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
 
 def _refuse_others(system: LinuxSystem) -> None:
     if not system.is_xen:
+        refuse_foreign(system, GRAMMAR.tool)
         raise ToolError(
             f"xentop: run {system.run.id} is of a host of Linux",
             next_step="see `homenode virt-top` for its guests, `homenode pidstat` for all groups",

@@ -21,6 +21,8 @@ impl World<Host> {
             count.periods,
             count.throttled_periods,
             count.throttled_ns,
+            count.costop_ns,
+            count.charged_ns,
             meter.pause_exits,
             meter.directed_yields,
             meter.numa_bytes,

@@ -95,18 +95,21 @@ impl Esxi {
         Span::new(first, self.siblings.min(self.cores.len() - first))
     }
 
-    /// Books the time of those that run on a processor's core, before any of them changes.
-    fn book(&mut self, core: CoreId, now: u64) {
-        let threads = self.threads_of(core);
-        let busy = threads
-            .into_iter()
-            .filter(|at| self.cores[*at].runner.is_some());
-        let part = if busy.count() > 1 {
+    /// What a second of a processor counts for: less beside a busy thread of its core.
+    fn part_of(&self, core: CoreId) -> f64 {
+        let threads = self.threads_of(core).into_iter();
+        let busy = threads.filter(|at| self.cores[*at].runner.is_some());
+        if busy.count() > 1 {
             self.rules.shared_core
         } else {
             1.0
-        };
-        for at in threads {
+        }
+    }
+
+    /// Books the time of those that run on a processor's core, before any of them changes.
+    fn book(&mut self, core: CoreId, now: u64) {
+        let part = self.part_of(core);
+        for at in self.threads_of(core) {
             let processor = &mut self.cores[at];
             let elapsed = now - std::mem::replace(&mut processor.booked_to, now);
             let Some(vp) = processor.runner else { continue };
@@ -114,10 +117,21 @@ impl Esxi {
             world.progress_ns += elapsed;
             world.wanted_ns += elapsed;
             world.got_ns += elapsed as f64 * part;
+            let charged = elapsed as f64 * part;
             let vm = &mut self.vms[world.vm];
-            vm.clock += vm.pace(elapsed as f64 * part);
+            vm.clock += vm.pace(charged);
+            vm.charged_ns += charged;
             vm.budget_ns -= elapsed as i64;
         }
+    }
+
+    /// What those of a virtual machine that run are to be charged and are not yet [ns].
+    fn unbooked(&self, vm: PartitionId, now: u64) -> f64 {
+        let worlds = self.vms[vm].worlds.into_iter();
+        let running = worlds.filter(|vp| self.worlds[*vp].doing == Doing::Running);
+        let on = running.filter_map(|vp| self.worlds[vp].core);
+        on.map(|core| self.part_of(core) * (now - self.cores[core].booked_to) as f64)
+            .sum()
     }
 
     /// A world does something else from now on.
@@ -128,7 +142,7 @@ impl Esxi {
             Doing::Ready => world.wanted_ns += spent,
             Doing::Stopped => {
                 world.wanted_ns += spent;
-                self.vms[world.vm].count.throttled_ns += spent;
+                self.vms[world.vm].count.costop_ns += spent;
             }
             Doing::Asleep | Doing::Running => {}
         }
@@ -212,11 +226,14 @@ impl HostScheduler for Esxi {
 
     fn counted(&self, partition: PartitionId, now: u64) -> HostCount {
         let vm = &self.vms[partition];
-        let stopped = vm.worlds.into_iter().map(|vp| &self.worlds[vp]);
-        let stopped = stopped.filter(|world| world.doing == Doing::Stopped);
+        let worlds = vm.worlds.into_iter().map(|vp| &self.worlds[vp]);
+        let stopped = worlds.filter(|world| world.doing == Doing::Stopped);
         let open: u64 = stopped.map(|world| now - world.since).sum();
+        let charged = vm.charged_ns + self.unbooked(partition, now);
         HostCount {
-            throttled_ns: vm.count.throttled_ns + open + self.held_ns(partition, now),
+            throttled_ns: vm.count.throttled_ns + self.held_ns(partition, now),
+            costop_ns: vm.count.costop_ns + open,
+            charged_ns: charged.round() as u64,
             ..vm.count
         }
     }

@@ -57,6 +57,8 @@ pub(super) struct Vm {
     pub(super) limit: Option<f64>,
     /// What it has used [ns], divided by its shares: who has least is served first.
     pub(super) clock: f64,
+    /// What it has been charged [ns].
+    pub(super) charged_ns: f64,
     /// What is left of its limit in this period [ns].
     pub(super) budget_ns: i64,
     /// Since when it has been at its limit; never = it is not.

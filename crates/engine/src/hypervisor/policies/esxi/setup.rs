@@ -64,6 +64,7 @@ impl Esxi {
             reservation: host.machine().reservation,
             limit: host.cap,
             clock: 0.0,
+            charged_ns: 0.0,
             budget_ns: host.cap.map_or(0, |cap| (cap * period).round() as i64),
             held_from: When::NEVER,
             count: HostCount::default(),

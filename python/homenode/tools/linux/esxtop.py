@@ -1,0 +1,189 @@
+r"""`esxtop`: the virtual machines of an ESXi host, interval by interval.
+
+`esxtop [ -p NAME ] [ -b ] [ -d Seconds ] [ -n Count ]`; `-b` writes the CSV of batch mode, without
+`-d` the report is of all that was kept. Percentages are of one processor and sums over a machine's
+virtual processors, which are all of its worlds here. As in the tool `%RDY` holds `%MLMTD` and not
+`%CSTP`, and `%USED` is what is charged: less than `%RUN` beside a busy thread of the core. The
+kernel's own time, overlaps and swapping are not modelled.
+
+Source: VMware, "vSphere Monitoring and Performance", CPU panel; "Interpreting esxtop Statistics".
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from homenode.tools.errors import ToolError
+from homenode.tools.intervals import Sample
+from homenode.tools.linux.layout import clock
+from homenode.tools.linux.readings import FULL
+from homenode.tools.linux.system import Group, LinuxSystem, refuse_foreign
+from homenode.tools.text_columns import page
+from homenode.tools.usage import Grammar, Request, parse
+
+GRAMMAR = Grammar(
+    tool="esxtop",
+    synopsis="[ -b ] [ -d seconds ] [ -n count ]",
+    flags="bdn",
+    valued="dn",
+    combine=True,
+    takes_interval=False,
+)
+_SPOKEN = Grammar(tool="esxtop", synopsis=GRAMMAR.synopsis, flags="")
+_USUAL_DELAY = "5"
+NOT_MODELLED = ("%SYS", "%VMWAIT", "%OVRLP", "%SWPWT")
+_COUNTERS = {
+    "%USED": "% Used", "%RUN": "% Run", "%SYS": "% System", "%WAIT": "% Wait",
+    "%VMWAIT": "% VmWait", "%RDY": "% Ready", "%IDLE": "% Idle", "%OVRLP": "% Overlap",
+    "%CSTP": "% CoStop", "%MLMTD": "% Max Limited", "%SWPWT": "% Swap Wait",
+}  # fmt: skip
+"""The columns of the screen, and their names in batch mode."""
+_DAY = "01/01/2000"
+"""Simulated time has no date; clocks begin at midnight of a day that means nothing."""
+
+
+@dataclass(frozen=True)
+class _Machine:
+    """A virtual machine over an interval."""
+
+    group: Group
+    sample: Sample
+
+    def figures(self) -> dict[str, float]:
+        """Its columns [% of one processor]."""
+        counted = self.sample.partition
+        run, costop = self._percent(counted["busy_ns"]), self._percent(counted["costop_ns"])
+        ready = max(self._percent(counted["ready_ns"]) - costop, 0.0)
+        wait = max(FULL * self.group.virtual - run - ready - costop, 0.0)
+        return dict.fromkeys(_COUNTERS, 0.0) | {
+            "%USED": self._percent(counted["charged_ns"]),
+            "%RUN": run,
+            "%WAIT": wait,
+            "%RDY": ready,
+            "%IDLE": wait,
+            "%CSTP": costop,
+            "%MLMTD": self._percent(counted["throttled_ns"]),
+        }
+
+    def by_processor(self) -> list[float]:
+        """What each of its virtual processors ran; the hypervisor's part is spread as its own."""
+        own = [cpu["user_ns"] + cpu["sys_ns"] for cpu in self.sample.cpus]
+        part = self._percent(self.sample.partition["busy_ns"]) / (sum(own) or 1)
+        return [part * one for one in own]
+
+    def _percent(self, time_ns: int) -> float:
+        return FULL * time_ns / self.sample.elapsed_ns
+
+
+_Moment = list[_Machine]
+
+
+def render(system: LinuxSystem, argv: Sequence[str]) -> str:
+    """What the tool would print."""
+    request, moments = _moments(system, argv)
+    if "b" in request.flags:
+        return _batch(system, moments)
+    return page([line for moment in moments for line in _screen(system, moment)])
+
+
+def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
+    """The same as unrounded numbers, a dict a virtual machine and interval."""
+    return [
+        {
+            "time_s": one.sample.end_ns / 1e9,
+            "GID": one.group.pid,
+            "NAME": one.group.name,
+            "NWLD": one.group.virtual,
+            **one.figures(),
+        }
+        for moment in _moments(system, argv)[1]
+        for one in moment
+    ]
+
+
+def _moments(system: LinuxSystem, argv: Sequence[str]) -> tuple[Request, list[_Moment]]:
+    if not system.is_esxi:
+        refuse_foreign(system, GRAMMAR.tool)
+        raise ToolError(
+            f"esxtop: run {system.run.id} is of a host of Linux",
+            next_step="see `homenode virt-top` for its guests, `homenode pidstat` for all groups",
+        )
+    request = parse(GRAMMAR, argv)
+    length = _length(request)
+    shown = [one for one in system.groups if request.partition in (None, one.name)]
+    asked = (length.interval_ns, length.count)
+    by_group = [system.samples(one.name, *asked, "partition", "cpu") for one in shown]
+    return request, [
+        [_Machine(*one) for one in zip(shown, parts, strict=True)]
+        for parts in zip(*by_group, strict=True)
+    ]
+
+
+def _length(request: Request) -> Request:
+    """Interval and count, which the tool takes as flags; a count alone is of its usual delay."""
+    spoken = []
+    if request.flags.keys() & {"d", "n"}:
+        spoken = [request.flags.get("d", _USUAL_DELAY)]
+    return parse(_SPOKEN, [*spoken, *filter(None, [request.flags.get("n")])])
+
+
+def _screen(system: LinuxSystem, moment: _Moment) -> Iterator[str]:
+    figures = [one.figures() for one in moment]
+    worlds = sum(one.group.virtual for one in moment)
+    load, used, util = (
+        sum(one[name] for one in figures for name in names) / FULL / system.cpus
+        for names in (("%RUN", "%RDY"), ("%USED",), ("%RUN",))
+    )
+    yield (
+        f"{clock(moment[0].sample.end_ns)}, {worlds} worlds, {len(moment)} VMs, {worlds} vCPUs; "
+        f"CPU load average: {load:.2f}"
+    )
+    yield f"PCPU USED(%): AVG: {FULL * used:.1f}"
+    yield f"PCPU UTIL(%): AVG: {FULL * util:.1f}"
+    yield ""
+    width = max(16, *(len(one.group.name) for one in moment))
+    yield f"{'GID':>8} {'NAME':{width}} {'NWLD':>4} " + " ".join(f"{name:>7}" for name in _COUNTERS)
+    for one, told in zip(moment, figures, strict=True):
+        cells = " ".join(f"{told[name]:7.2f}" for name in _COUNTERS)
+        yield f"{one.group.pid:8d} {one.group.name:{width}} {one.group.virtual:4d} {cells}"
+    yield ""
+
+
+def _batch(system: LinuxSystem, moments: Sequence[_Moment]) -> str:
+    """Batch mode: a heading of counters, a line an interval. What single processors of the host did
+    is not kept: their cells are blank, and their number is how many there are.
+    """
+    told = io.StringIO()
+    write = csv.writer(told, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    host = rf"\\{system.name}"
+    names = [name for name, _ in _cells(system, moments[0])]
+    write.writerow(["(PDH-CSV 4.0) (UTC)(0)", *(rf"{host}\{name}" for name in names)])
+    for moment in moments:
+        time = f"{_DAY} {clock(moment[0].sample.end_ns)}"
+        values = (value for _, value in _cells(system, moment))
+        cells = ("" if value is None else f"{value:.2f}" for value in values)
+        write.writerow([time, *cells])
+    return told.getvalue()
+
+
+def _cells(system: LinuxSystem, moment: _Moment) -> Iterator[tuple[str, float | None]]:
+    threads = system.run.spec["machine"]["hypervisor"].get("siblings", 1)
+    counters = ("% Util Time", *(["% Core Util Time"] if threads > 1 else []))
+    for cpu in range(system.cpus):
+        yield from ((rf"Physical Cpu({cpu})\{name}", None) for name in counters)
+    busy = sum(one.figures()["%RUN"] for one in moment)
+    yield r"Physical Cpu(_Total)\% Util Time", busy / system.cpus
+    for one in moment:
+        group = f"{one.group.pid}:{one.group.name}"
+        yield rf"Group Cpu({group})\Members in Cpu Group", float(one.group.virtual)
+        told = one.figures()
+        for name, counter in _COUNTERS.items():
+            yield rf"Group Cpu({group})\{counter}", told[name]
+        for number, run in enumerate(one.by_processor()):
+            world = f"{group}:{one.group.pid}{number:03d}:vmx-vcpu-{number}:{one.group.name}"
+            yield rf"Vcpu({world})\% Run", run
+        mib = one.group.memory_bytes / (1 << 20)
+        yield rf"Group Memory({group})\Memory Size MBytes", mib

@@ -1,0 +1,127 @@
+"""esxtop: what a host of ESXi did, and that its batch mode is read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from homenode.cli import call
+
+pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
+
+from homenode.records.importing.front import read_paths
+
+NAME = "esxi-ready-and-costop"
+EXAMPLE = Path(__file__).parents[2] / "examples" / f"{NAME}.toml"
+VIRTUAL = {"wide": 8, "reserved": 4, "limited": 4, "web": 4} | {f"small{n}": 2 for n in range(1, 6)}
+Ask = Callable[..., str]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("esxtop"))
+        assert call(["run", str(EXAMPLE), "-n", "1"]) == 0
+        yield
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
+    def asked(*words: str) -> str:
+        capsys.readouterr()
+        assert call(list(words)) == 0, capsys.readouterr().err
+        return capsys.readouterr().out
+
+    return asked
+
+
+def rows(ask: Ask, *words: str) -> dict[str, dict[str, Any]]:
+    return {row["NAME"]: row for row in json.loads(ask("esxtop", *words, "--json"))}
+
+
+def test_the_time_of_a_machine_adds_up(ask: Ask) -> None:
+    found = rows(ask)
+    assert {name: row["NWLD"] for name, row in found.items()} == VIRTUAL
+    for row in found.values():
+        parts = sum(row[name] for name in ("%RUN", "%RDY", "%CSTP", "%WAIT"))
+        assert parts == pytest.approx(100 * row["NWLD"], rel=5e-3)  # a wait counts where it ends
+        assert row["%USED"] <= row["%RUN"] + 1e-9
+        assert row["%MLMTD"] <= row["%RDY"] + 1.0
+
+
+def test_who_waits_who_leads_and_who_is_at_its_limit(ask: Ask) -> None:
+    found = rows(ask)
+    assert found["limited"]["%MLMTD"] == pytest.approx(300, abs=5)
+    assert found["limited"]["%RUN"] == pytest.approx(100, abs=2)
+    assert found["reserved"]["%RUN"] == pytest.approx(300, abs=5)
+    assert all(row["%MLMTD"] == 0 for name, row in found.items() if name != "limited")
+    # The wider, the more often some of its processors wait for others.
+    share = {name: row["%CSTP"] / row["NWLD"] for name, row in found.items()}
+    assert share["wide"] > share["small1"] > 0.0
+    # One that mostly sleeps is served at once.
+    assert found["web"]["%RDY"] + found["web"]["%CSTP"] < 4.0
+    # All threads are busy, so each counts for 62.5 %.
+    used, run = (sum(row[name] for row in found.values()) for name in ("%USED", "%RUN"))
+    assert used / run == pytest.approx(0.625, abs=0.01)
+
+
+def test_the_metrics_are_the_same_figures(ask: Ask) -> None:
+    found = rows(ask)
+    question = "SELECT partition, metric, mean FROM summary WHERE metric IN ('costop_pct', 'physc')"
+    told = {
+        (row["partition"], row["metric"]): row["mean"]
+        for row in json.loads(ask("sql", question, "--json"))
+    }
+    assert told["wide", "costop_pct"] == pytest.approx(found["wide"]["%CSTP"] / 8)
+    assert 100 * told["wide", "physc"] == pytest.approx(found["wide"]["%RUN"])
+
+
+def test_the_screen_comes_once_an_interval(ask: Ask) -> None:
+    text = ask("esxtop", "-d", "1", "-n", "2")
+    assert text.count("%CSTP") == 2
+    assert text.splitlines()[0].startswith("00:00:01, 30 worlds, 9 VMs, 30 vCPUs;")
+    assert text.count("limited") == 2
+    assert ask("esxtop", "-p", "web").count("\n") == 7
+
+
+def test_batch_mode_is_read_again(ask: Ask, tmp_path: Path) -> None:
+    found = rows(ask)
+    (tmp_path / "batch.csv").write_text(ask("esxtop", "-b", "-d", "1"))
+    facts = read_paths([tmp_path / "batch.csv"])
+    assert {one.partition for one in facts.series} == set(VIRTUAL)
+    for one in facts.series:
+        cores = one.table["cores"].to_list()
+        assert len(cores) == 4
+        assert sum(cores) / 4 == pytest.approx(found[one.partition]["%RUN"] / 100, abs=1e-3)
+    for (host, name), partition in facts.partitions.items():
+        assert host == NAME
+        assert partition.virtual is not None
+        assert partition.virtual.value == VIRTUAL[name]
+    told = facts.systems[NAME]
+    assert told.cores is not None
+    assert told.threads_per_core is not None
+    assert (told.cores.value, told.threads_per_core.value) == (8, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("esxtop -d 0", "not an interval in seconds"),
+        ("esxtop -n x", "not a count of intervals"),
+        ("esxtop -z", "illegal option"),
+        ("esxtop -p nobody", "nobody"),
+        ("mpstat", "see `homenode esxtop`"),
+        ("virt-top", "ESXi dispatches the processors"),
+        ("xentop", "ESXi"),
+        ("domstats", "see `homenode esxtop`"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(
+    words: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(words.split()) == 2
+    assert told in capsys.readouterr().err
