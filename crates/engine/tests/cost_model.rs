@@ -228,6 +228,11 @@ fn sharers() {
     );
     says("Sharers", "0.95", one.book(Book::MemoryLocal));
     says("Sharers", "2.028", one.class().ns);
+    one.machine.coherence = Coherence::Directory;
+    says("Sharers", "0.16", one.book(Book::CacheNear));
+    one.partition.memory[0].domains = vec![2];
+    says("Sharers", "0.32", one.book(Book::CacheNear));
+    one.partition.memory[0].domains = vec![0];
     one.machine.coherence = Coherence::Owner;
     one.cores = [1.0, 0.0, 0.0, 0.0];
     says("Sharers", "1.72", one.class().ns);

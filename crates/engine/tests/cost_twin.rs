@@ -104,7 +104,7 @@ impl Plain<'_> {
     fn sharers(&self) -> (f64, (f64, f64)) {
         let (chance, from_there) = self.writers();
         match self.machine.coherence {
-            Coherence::Owner => (chance, from_there),
+            Coherence::Owner | Coherence::Directory => (chance, from_there),
             Coherence::Home => (chance, self.mean_memory_ns()),
         }
     }
@@ -119,8 +119,11 @@ impl Plain<'_> {
             let (delay, wait) = self.tolls(&self.ports_from(distance));
             let (cores_there, latency) = match distance {
                 Distance::Local => ((cores - 1.0).max(0.0), ns.local),
-                Distance::Near => (*cores, ns.near),
-                Distance::Far => (*cores, ns.far * far_factor(self.machine, from, to)),
+                Distance::Near => (*cores, self.by_way_of_home(ns.near)),
+                Distance::Far => {
+                    let direct = ns.far * far_factor(self.machine, from, to);
+                    (*cores, self.by_way_of_home(direct))
+                }
             };
             total += cores;
             others += cores_there;
@@ -133,6 +136,21 @@ impl Plain<'_> {
         } else {
             (0.0, (0.0, 0.0))
         }
+    }
+
+    /// Latency of a line that takes so long directly; a directory may lie further away [ns].
+    fn by_way_of_home(&self, direct: f64) -> f64 {
+        if self.machine.coherence != Coherence::Directory {
+            return direct;
+        }
+        let (ns, own) = (self.machine.cache_to_cache_ns, self.tree.node_of(self.chip));
+        let reads = self.reads.iter().map(|(domain, share)| {
+            let home = self.tree.node_of_domain(*domain);
+            let far = ns.far * far_factor(self.machine, own, home);
+            let asked = if home == own { ns.near } else { far };
+            share * direct.max(asked)
+        });
+        reads.sum()
     }
 
     /// Bytes that a thread alone has brought in after so many instructions.
@@ -255,14 +273,14 @@ impl Plain<'_> {
             let reach = f64::from(translation.entries) * self.partition.page_bytes as f64;
             let held = (reach / self.partition.data_bytes as f64).min(1.0);
             let asked = match machine.coherence {
-                Coherence::Owner => before,
+                Coherence::Owner | Coherence::Directory => before,
                 Coherence::Home => before + sharing * self.misses(2_097_152.0),
             };
             stall += asked * (1.0 - held) * translation.walk_ns;
         }
         if let Some((walks, by)) = machine.walks.as_ref().zip(self.virtualized()) {
             let asked = match machine.coherence {
-                Coherence::Owner => before,
+                Coherence::Owner | Coherence::Directory => before,
                 Coherence::Home => before + sharing * self.misses(2_097_152.0),
             };
             stall += asked * self.nested(walks, by);

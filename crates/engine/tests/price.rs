@@ -61,6 +61,45 @@ fn with_interleaved_memory_only_the_place_of_the_cores_is_irrelevant() {
     assert!((uneven.ns / one_cell.ns - 1.0).abs() < 1e-12);
 }
 
+/// Two cores side by side wait for the other socket where the line's memory lies there, as long as
+/// for a core there; what a chip's cores hand each other costs the same wherever memory lies.
+#[test]
+fn a_directory_is_asked_where_the_line_s_memory_is() {
+    let shared_ns = |cores: Vec<u16>, domain: u16, coherence: Coherence| {
+        let mut one = user("a", cores, vec![memory(&[domain], 32 * GIB)]);
+        one.profile.sharing = 0.3;
+        let mut machine = cells();
+        machine.coherence = coherence;
+        machine.memory_bytes_per_s = 1e30;
+        machine.node_link_bytes_per_s = 1e30;
+        machine.chip_link_bytes_per_s = 1e30;
+        let books = costs(&spec(machine, vec![one]))[0].books;
+        [Book::CacheChip, Book::CacheNear, Book::CacheFar].map(|book| books.of(book))
+    };
+    let (chips, cells) = (vec![0, 1, 2, 3, 4, 5, 6, 7], vec![0, 1, 8, 9]);
+    let here = shared_ns(chips.clone(), 0, Coherence::Directory);
+    let there = shared_ns(chips.clone(), 1, Coherence::Directory);
+    let owner = shared_ns(chips, 1, Coherence::Owner);
+    assert_eq!(
+        here, owner,
+        "memory beside the cores, and memory that nobody asks"
+    );
+    assert_eq!(there[0], here[0], "within a chip");
+    let ns = self::cells().cache_to_cache_ns;
+    assert!(
+        (there[1] / here[1] - ns.far / ns.near).abs() < 1e-9,
+        "{there:?}"
+    );
+    for domain in [0, 1] {
+        let far = shared_ns(cells.clone(), domain, Coherence::Directory)[2];
+        let direct = shared_ns(cells.clone(), domain, Coherence::Owner)[2];
+        assert!(
+            (far / direct - 1.0).abs() < 1e-9,
+            "nothing lies further away"
+        );
+    }
+}
+
 /// Simulated time of an instruction, and books and lines of one, against their price. After the
 /// warm-up the averages are within 0.75^50 of their limit, a burst of a million instructions ends
 /// on the nearest nanosecond, and counters are whole: together less than one in a million.

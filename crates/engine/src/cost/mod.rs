@@ -17,6 +17,7 @@
 mod age;
 mod books;
 mod class;
+mod directory;
 mod exits;
 mod fabric;
 mod fixed;

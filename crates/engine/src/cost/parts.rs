@@ -244,9 +244,10 @@ impl Class {
         let refill = (levels.misses[0] - levels.misses[levels.private]).max(0.0);
         let held = place.machine.caches[levels.private].latency_ns;
         let from = place.machine.cache_to_cache_ns;
+        let near = place.directory().map_or(from.near, |asked| asked.near_ns());
         self.reload_lines = refill;
-        self.reload_ns = [from.local, from.near, from.far]
-            .map(|ns| refill * fixed.exposed * (ns - held).max(0.0));
+        self.reload_ns =
+            [from.local, near, from.far].map(|ns| refill * fixed.exposed * (ns - held).max(0.0));
     }
 }
 

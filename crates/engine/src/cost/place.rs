@@ -1,12 +1,13 @@
 //! Where and how a thread runs, and how far away everything is from there.
 
+use super::directory::Directory;
 use super::occupancy::Occupancy;
 use super::port::Toll;
 use super::smt::Contention;
 use super::spread::{Sharers, Spread};
 use crate::ids::{ChipId, MemoryId};
 use crate::machine::{far_factor, Distance, Topology};
-use crate::spec::{Machine, Partition};
+use crate::spec::{Coherence, Machine, Partition};
 
 /// Where and how a thread runs.
 #[derive(Clone, Copy)]
@@ -31,16 +32,32 @@ pub struct Place<'a> {
     pub snoozing_sibling: bool,
 }
 
+impl<'a> Place<'a> {
+    /// Who is asked for lines of other chips' caches; none where the chips themselves are.
+    #[inline]
+    pub(super) fn directory(&self) -> Option<Directory<'a>> {
+        (self.machine.coherence == Coherence::Directory).then_some(Directory {
+            machine: self.machine,
+            tree: self.tree,
+            spread: self.spread,
+            chip: self.chip,
+        })
+    }
+}
+
 /// Latency of a line in a sharer's cache, by its distance, and what it waits on its way.
 #[inline]
 pub(super) fn sharer_ways(place: &Place, sharers: &Sharers) -> [(f64, Toll); 3] {
     let ns = place.machine.cache_to_cache_ns;
+    let (near, far) = place.directory().map_or_else(
+        || (ns.near, ns.far * sharers.far_factor),
+        |directory| (directory.near_ns(), directory.far_ns()),
+    );
     let fabric = &place.occupancy.fabric;
-    let far = fabric.far_toll(place.tree, place.chip);
     [
         (ns.local, Toll::default()),
-        (ns.near, fabric.near_toll(place.chip)),
-        (ns.far * sharers.far_factor, far),
+        (near, fabric.near_toll(place.chip)),
+        (far, fabric.far_toll(place.tree, place.chip)),
     ]
 }
 

@@ -282,11 +282,18 @@ impl Spread {
         if machine.node_distance.is_empty() || far <= 0.0 {
             return 1.0;
         }
+        self.sum_beyond(node, |other| far_factor(machine, node, other)) / far
+    }
+
+    /// Mean of what is told of other nodes over the partition's cores there; none without any.
+    pub fn mean_beyond(&self, node: NodeId, of: impl Fn(NodeId) -> f64) -> Option<f64> {
+        let cores = self.sum_beyond(node, |_| 1.0);
+        (cores > 0.0).then(|| self.sum_beyond(node, of) / cores)
+    }
+
+    fn sum_beyond(&self, node: NodeId, of: impl Fn(NodeId) -> f64) -> f64 {
         let others = self.used_nodes.iter().filter(|other| **other != node);
-        let weighted = others.fold(0.0, |sum, other| {
-            sum + self.node_cores[*other] * far_factor(machine, node, *other)
-        });
-        weighted / far
+        others.fold(0.0, |sum, other| sum + self.node_cores[*other] * of(*other))
     }
 }
 

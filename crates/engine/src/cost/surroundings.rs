@@ -54,7 +54,7 @@ impl Surroundings {
             elsewhere: sharers.elsewhere,
             by: sharers.by,
             cache_ns: match machine.coherence {
-                Coherence::Owner => sharer_latencies(place, &sharers),
+                Coherence::Owner | Coherence::Directory => sharer_latencies(place, &sharers),
                 Coherence::Home => [memory_ns; 3],
             },
             memory_ns,

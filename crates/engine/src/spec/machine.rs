@@ -97,6 +97,9 @@ pub enum Coherence {
     Owner,
     /// The directory beside the line's memory: it costs what memory costs, at its distance.
     Home,
+    /// Within a chip's shared cache the core that wrote it; beyond it the directory beside the
+    /// line's memory, which sends for it: the further of the two counts.
+    Directory,
 }
 
 /// Where memory hangs in the tree.

@@ -246,11 +246,11 @@ class MachineDescription(Table):
         description="rule by which a thread's processor time is charged"
     )
     hypervisor: Hypervisor
-    coherence: Literal["owner", "home"] = Field(
+    coherence: Literal["owner", "home", "directory"] = Field(
         "owner",
         description=(
-            "who is asked for a line that another core wrote: that core, or the directory beside"
-            " the line's memory"
+            "who is asked for a line that another core wrote: that core; the directory beside the"
+            " line's memory; or beyond a chip's cache that directory, which sends for it"
         ),
     )
     node_distance: Figure[list[list[Annotated[float, Field(gt=0, le=100)]]]] | None = Field(

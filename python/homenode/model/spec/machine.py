@@ -192,7 +192,7 @@ class MachineSpec(TypedDict):
     line_bytes: int
     caches: list[CacheSpec]
     cache_to_cache_ns: ByDistance
-    coherence: Literal["owner", "home"]
+    coherence: Literal["owner", "home", "directory"]
     memory_beside: Literal["chip", "node"]
     memory_ns: ByDistance
     node_distance: list[float]

@@ -27,7 +27,7 @@ pub fn of_machine(dice: &mut Dice, machine: &mut Machine) {
         path.gather_bytes = dice.pick(&[None, Some(128.0)]);
     }
     machine.core_rate = dice.pick(&[1.0, 1.0, 1.6]);
-    machine.coherence = dice.pick(&[Coherence::Owner, Coherence::Home]);
+    machine.coherence = dice.pick(&[Coherence::Owner, Coherence::Home, Coherence::Directory]);
 }
 
 /// Memory on the domains of the homes, interleaved over all domains, or both on every domain; the
