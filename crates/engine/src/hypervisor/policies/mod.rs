@@ -1,6 +1,8 @@
 //! Dispatching policies, one file each, named as the literature names them, and the choice among
 //! them.
 
+#[cfg(test)]
+mod bare;
 mod credit2;
 mod dedicated;
 mod esxi;

@@ -19,6 +19,15 @@ impl Claim {
     pub(super) fn at(&self, rate: f64) -> f64 {
         (self.shares * rate).clamp(self.least, self.most)
     }
+
+    /// The same at the rate of a whole host, where 0 leaves each what it can use.
+    pub(super) fn due(&self, rate: f64) -> f64 {
+        if rate > 0.0 {
+            self.at(rate)
+        } else {
+            self.most
+        }
+    }
 }
 
 /// Cores for a share at which all that there is is given out; 0 if all get what they want.
@@ -69,12 +78,5 @@ pub fn entitled(spec: &Spec, cores: f64) -> Vec<f64> {
     };
     let claims: Vec<Claim> = spec.partitions.iter().map(claim).collect();
     let rate = rate(cores, &claims);
-    let given = |claim: &Claim| {
-        if rate > 0.0 {
-            claim.at(rate)
-        } else {
-            claim.most
-        }
-    };
-    claims.iter().map(given).collect()
+    claims.iter().map(|claim| claim.due(rate)).collect()
 }

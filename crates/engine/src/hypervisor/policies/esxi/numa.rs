@@ -142,9 +142,8 @@ impl Esxi {
 
     /// Whether another client of the same virtual machine is at home on a node.
     fn has_sibling(&self, client: &Client, node: usize) -> bool {
-        let others = self.clients.iter();
-        let mut others = others.filter(|other| other.vm == client.vm && other.home == node);
-        others.next().is_some()
+        let mut others = self.clients.iter();
+        others.any(|other| other.vm == client.vm && other.home == node)
     }
 
     /// Cores of a node.
@@ -194,13 +193,8 @@ impl Esxi {
                 0.0
             };
             vm.counts = vm.shares.max(reserved);
-            let due = if rate > 0.0 {
-                claim.at(rate)
-            } else {
-                claim.most
-            };
             for vp in vm.worlds {
-                self.worlds[vp].due_ns += due / vm.worlds.len() as f64 * period;
+                self.worlds[vp].due_ns += claim.due(rate) / vm.worlds.len() as f64 * period;
             }
         }
     }

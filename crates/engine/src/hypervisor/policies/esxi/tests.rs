@@ -1,9 +1,12 @@
 //! What is due to each, and how a virtual machine is divided over nodes.
 
+use serde_json::json;
+
+use super::super::bare;
 use super::claims::{rate, Claim};
 use super::*;
 use crate::hypervisor::State;
-use crate::machine::parse_short;
+use crate::spec::Policy;
 
 fn claim(shares: f64, least: f64, most: f64) -> Claim {
     Claim {
@@ -47,37 +50,14 @@ fn shares_reservations_and_limits_are_met_together() {
 
 /// A host of two nodes with virtual machines of these sizes.
 fn host(machine: &str, sizes: &[u16]) -> Esxi {
-    let mut machine = parse_short(machine).unwrap();
-    machine.hypervisor.policy = crate::spec::Policy::Esxi;
     let partition = |(at, size): (usize, &u16)| {
-        serde_json::json!({
-            "name": at.to_string(),
-            "processors": {
-                "mode": "shared", "virtual": size, "capped": false, "weight": 0, "pool": 0,
-                "host": {}
-            },
-            "smt": 1, "memory": [], "memory_policy": "proportional", "data_bytes": 0,
-            "io_domain": null, "page_bytes": 4096, "hypervisor_share": 0.0, "home": [0],
-            "guest": {
-                "os": "linux", "tick_ns": 1_000_000, "tick_cost_ns": 0, "timeslice_ns": 1_000_000,
-                "rebalance_ns": null, "daemon_rate_per_s": 0.0, "daemon_ns": 0
-            },
-            "workload": { "kind": "loops", "count": 1, "endless": true },
-            "profile": {
-                "name": "plain", "instructions_per_unit": 1.0, "system_share": 0.0, "eicpi": 1.0,
-                "issue_share": 1.0, "miss_m0": 0.0, "miss_c0_bytes": 1.0, "miss_exponent": 0.5,
-                "sharing": 0.0, "footprint_bytes": 0, "footprint_common": 0.0, "overlap": 0.0,
-                "lock_share": 0.0, "lock_hold_instructions": 1.0, "private_data": 0.0,
-                "io_data": 0.0, "store_share": 0.0, "store_run": 1.0
-            }
-        })
+        let processors = json!({
+            "mode": "shared", "virtual": size, "capped": false, "weight": 0, "pool": 0, "host": {}
+        });
+        bare::partition(at, &processors, &[0])
     };
-    let spec: Spec = serde_json::from_value(serde_json::json!({
-        "name": "test", "seed": 1, "warmup_ns": 0, "duration_ns": 1_000_000,
-        "interval_ns": 1_000_000, "record_dispatches": false, "machine": machine, "pools": [],
-        "partitions": sizes.iter().enumerate().map(partition).collect::<Vec<_>>(),
-    }))
-    .unwrap();
+    let partitions: Vec<_> = sizes.iter().enumerate().map(partition).collect();
+    let spec = bare::spec(machine, Policy::Esxi, &json!([]), &partitions);
     Esxi::new(&spec, &State::new(&spec))
 }
 

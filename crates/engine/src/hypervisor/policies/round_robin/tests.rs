@@ -1,9 +1,11 @@
 //! The scheduler alone: who runs where after each thing that it is told.
 
+use serde_json::json;
+
+use super::super::bare;
 use super::*;
 use crate::hypervisor::State;
-use crate::machine::parse_short;
-use crate::spec::{Policy, Spec};
+use crate::spec::Policy;
 
 const MS: u64 = 1_000_000;
 const TURN: u64 = 10 * MS;
@@ -12,37 +14,15 @@ const CPU: CoreId = CoreId::new(0);
 
 /// A host on which each thread is a partition of its own, with these pins.
 fn host(machine: &str, pins: &[&[u16]]) -> RoundRobin {
-    let mut machine = parse_short(machine).unwrap();
-    machine.hypervisor.policy = Policy::RoundRobin;
     let partition = |(at, pins): (usize, &&[u16])| {
-        serde_json::json!({
-            "name": at.to_string(),
-            "processors": {
-                "mode": "shared", "virtual": 1, "capped": false, "weight": 100, "pool": 0,
-                "host": { "pins": [pins] }
-            },
-            "smt": 1, "memory": [], "memory_policy": "proportional", "data_bytes": 0,
-            "io_domain": null, "page_bytes": 4096, "hypervisor_share": 0.0, "home": [0],
-            "guest": {
-                "os": "linux", "tick_ns": MS, "tick_cost_ns": 0, "timeslice_ns": MS,
-                "rebalance_ns": null, "daemon_rate_per_s": 0.0, "daemon_ns": 0
-            },
-            "workload": { "kind": "loops", "count": 1, "endless": true },
-            "profile": {
-                "name": "plain", "instructions_per_unit": 1.0, "system_share": 0.0, "eicpi": 1.0,
-                "issue_share": 1.0, "miss_m0": 0.0, "miss_c0_bytes": 1.0, "miss_exponent": 0.5,
-                "sharing": 0.0, "footprint_bytes": 0, "footprint_common": 0.0, "overlap": 0.0,
-                "lock_share": 0.0, "lock_hold_instructions": 1.0, "private_data": 0.0,
-                "io_data": 0.0, "store_share": 0.0, "store_run": 1.0
-            }
-        })
+        let processors = json!({
+            "mode": "shared", "virtual": 1, "capped": false, "weight": 100, "pool": 0,
+            "host": { "pins": [pins] }
+        });
+        bare::partition(at, &processors, &[0])
     };
-    let spec: Spec = serde_json::from_value(serde_json::json!({
-        "name": "test", "seed": 1, "warmup_ns": 0, "duration_ns": MS, "interval_ns": MS,
-        "record_dispatches": false, "machine": machine, "pools": [],
-        "partitions": pins.iter().enumerate().map(partition).collect::<Vec<_>>(),
-    }))
-    .unwrap();
+    let partitions: Vec<_> = pins.iter().enumerate().map(partition).collect();
+    let spec = bare::spec(machine, Policy::RoundRobin, &json!([]), &partitions);
     RoundRobin::begin(&spec, &State::new(&spec), 0)
 }
 
