@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::random::walked::{virtualize, walks};
 use common::{dice, missing_profile, sound};
 use homenode_engine::cost::{
     lock::wait_ns, Book, Class, Contention, Occupancy, Place, Spread, Toll,
@@ -510,31 +511,6 @@ fn tolls(occupancy: &mut Occupancy, loads: &[u16]) -> ById<PortId, Toll> {
         occupancy.fabric.set_toll(port, tolls[port]);
     }
     tolls
-}
-
-/// How tables are walked, now and then.
-fn walks(dice: &[u16]) -> Option<Walks> {
-    let share = |dice: u16| f64::from(dice % 5) / 4.0;
-    (dice[0] % 3 == 0).then(|| Walks {
-        entries: 16,
-        large_entries: 1,
-        upper: share(dice[1]),
-        guest_tables: share(dice[2]),
-        cache_share: 0.5,
-    })
-}
-
-/// Makes a partition a virtual machine with pages of some length, now and then.
-fn virtualize(partition: &mut Partition, length: u16, dice: u16) {
-    partition.page_bytes <<= 9 * (length % 3);
-    if let Processors::Shared { host, .. } = &mut partition.processors {
-        host.virtualized = (dice % 2 == 0).then_some(Box::new(Virtualized {
-            page_bytes: 4096 << (9 * (dice / 2 % 3)),
-            exit_ns: 1_200,
-            timer_exits: 2,
-            posted_interrupts: dice / 6 % 2 == 0,
-        }));
-    }
 }
 
 proptest! {

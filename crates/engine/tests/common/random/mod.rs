@@ -6,6 +6,7 @@ mod memory;
 mod partition;
 mod prsm;
 mod race;
+pub mod walked;
 mod zvm;
 
 pub use race::races;
