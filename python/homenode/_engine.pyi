@@ -55,6 +55,9 @@ def simulate(
 # vertical-high, -medium and -low, and what each -medium is entitled to in cores.
 def polarize(entitlement: float, cores: int) -> tuple[int, int, int, float]: ...
 
+# Number of the run queue of each processor of a Xen host; empty for other machines.
+def run_queues(spec_json: str) -> list[int]: ...
+
 # Price a layout without simulating it; return, as JSON, what an instruction of each partition costs
 # while given cores are busy (`busy_json`: for each partition a list of cores by chip).
 def price(spec_json: str, busy_json: str) -> str: ...

@@ -151,6 +151,27 @@ def test_check_knows_every_machine(name: str, command: Command, root: Path) -> N
     assert told["points"] == (6 if "sweep" in name else 1)
 
 
+def test_check_of_a_host_counts_processors_and_shows_run_queues(
+    command: Command, tmp_path: Path, root: Path
+) -> None:
+    xen = (root / "examples" / "xen-credit2.toml").read_text(encoding="utf-8")
+    large = xen.replace("intel-xeon-6240-2s", "amd-epyc-7742-2s").replace("sockets = 1\n", "")
+    (tmp_path / "epyc.toml").write_text(large.replace("active_cores = 4", "active_cores = 64"))
+    told = json.loads(answer(command("check", "epyc.toml", "--json")))
+    assert told["pools"][0]["cores"] == told["threads"] * told["active_cores"] == 128
+    assert {row["cores"] for row in told["places"]} == {64}
+    # Of each socket 32 cores, in queues of at most sixteen threads.
+    sizes = [row["last"] - row["first"] + 1 for row in told["queues"]]
+    assert sum(sizes) == 128
+    assert max(sizes) <= 16
+    assert [row["first"] for row in told["queues"][1:]] == [
+        row["last"] + 1 for row in told["queues"][:-1]
+    ]
+    assert "Run queues" in command("check", "epyc.toml").stdout
+    linux = json.loads(answer(command("check", root / "examples" / "linux-groups.toml", "--json")))
+    assert linux["queues"] == []
+
+
 def test_check_tells_what_only_the_engine_knows(command: Command, tmp_path: Path) -> None:
     from homenode import _engine
 

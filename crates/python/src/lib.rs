@@ -16,7 +16,8 @@ mod topology;
 mod walk;
 
 use errors::{parse, refused, CaptureError, Runaway, SpecError, Stopped};
-use homenode_engine::{cost, hypervisor::policies, sim};
+use homenode_engine::machine::Topology;
+use homenode_engine::{cost, hypervisor::policies, sim, spec::Policy};
 use pyo3::prelude::*;
 
 fn raise(py: Python<'_>, fault: sim::RunError) -> PyErr {
@@ -122,6 +123,17 @@ fn parse_mpstat(text: &str) -> PyResult<String> {
     captured(homenode_captures::mpstat::parse(text))
 }
 
+/// The run queue of each processor of a Xen host, by number; empty for machines that have none or
+/// one for each processor. Raises `SpecError`.
+#[pyfunction]
+fn run_queues(spec_json: &str) -> PyResult<Vec<usize>> {
+    let machine = parse(spec_json)?.machine;
+    Ok(match machine.hypervisor.policy {
+        Policy::Credit2 => policies::queue_of(&machine, &Topology::new(&machine)),
+        _ => Vec::new(),
+    })
+}
+
 /// The schedulers of hosts that a machine can name, with their settings (JSON).
 fn host_policies() -> PyResult<String> {
     let all = serde_json::to_string(&policies::hosts());
@@ -154,6 +166,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CaptureError", py.get_type::<CaptureError>())?;
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
     module.add_function(wrap_pyfunction!(polarize, module)?)?;
+    module.add_function(wrap_pyfunction!(run_queues, module)?)?;
     module.add_function(wrap_pyfunction!(price_layout, module)?)?;
     module.add_function(wrap_pyfunction!(solve_layout, module)?)?;
     module.add_class::<solve::Layouts>()?;

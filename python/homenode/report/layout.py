@@ -5,13 +5,17 @@ Read from the frozen scenario, that is from what would be simulated.
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from rich.markup import escape
 
+from homenode import _engine
 from homenode.model.scenario.places import node_word
+from homenode.model.spec import capacity_of
 from homenode.model.units import TIME
 from homenode.report.places import frame_table, home_in_words, memory_in_words, size_in_words
 from homenode.report.tables import plain_table
@@ -56,7 +60,7 @@ class PlaceRow(TypedDict):
 
     place: str
     cores: int
-    """Active ones that no partition has to itself."""
+    """Active ones that no partition has to itself; of a host its processors."""
     partitions: list[str]
     """Shared ones with a home there."""
     virtual: float
@@ -70,11 +74,20 @@ class PoolRow(TypedDict):
 
     pool: str
     cores: float
-    """What its partitions can use together [cores]."""
+    """What its partitions can use together [cores; of a host processors]."""
     entitlement: float
     reserved: float
     virtual: int
     partitions: list[str]
+
+
+class QueueRow(TypedDict):
+    """Processors of a Xen host that take from one run queue."""
+
+    queue: int
+    first: int
+    last: int
+    place: str
 
 
 class Layout(TypedDict):
@@ -84,6 +97,8 @@ class Layout(TypedDict):
     machine: str
     title: str
     active_cores: int
+    threads: int
+    """Processors of a core: 1, but for a host its hardware threads."""
     replications: int
     warmup_ns: int
     duration_ns: int
@@ -97,6 +112,8 @@ class Layout(TypedDict):
     affinity: int | None
     """Score of the frame."""
     pools: list[PoolRow]
+    queues: list[QueueRow]
+    """Run queues of Xen's credit2."""
 
 
 def layout_of(scenario: Scenario, points: int = 1) -> Layout:
@@ -106,21 +123,24 @@ def layout_of(scenario: Scenario, points: int = 1) -> Layout:
     scores = frame.scores if frame is not None else [None] * len(spec["partitions"])
     pairs = zip(spec["partitions"], scores, strict=True)
     rows = [partition_row(one, score, spec, machine) for one, score in pairs]
+    threads = capacity_of(spec["machine"]) // machine.active_cores
     return Layout(
         scenario=scenario.name,
         machine=str(spec["machine"]["name"]),
         title=machine.title,
         active_cores=machine.active_cores,
+        threads=threads,
         replications=scenario.replications,
         warmup_ns=int(spec["warmup_ns"]),
         duration_ns=int(spec["duration_ns"]),
         seed=int(spec["seed"]),
         points=points,
         partitions=rows,
-        places=_places(rows, machine),
+        places=_places(rows, machine, threads),
         frame=frame_rows(spec),
         affinity=None if frame is None else frame.score,
-        pools=[_pool(pool, rows, scenario) for pool in range(len(spec["pools"]))],
+        pools=[_pool(pool, rows, scenario, threads) for pool in range(len(spec["pools"]))],
+        queues=_queues(spec, machine, threads),
     )
 
 
@@ -159,7 +179,23 @@ def _has_cap(processors: SharedSpec) -> bool:
     return any(one is not None and one.get("cap") is not None for one in limits)
 
 
-def _places(rows: Sequence[PartitionRow], machine: MachineDescription) -> list[PlaceRow]:
+def _queues(spec: Spec, machine: MachineDescription, threads: int) -> list[QueueRow]:
+    """Run queues, each of processors in a row."""
+    numbers = _engine.run_queues(json.dumps(spec))
+    chips = range(machine.nodes * machine.chips_per_node)
+    chip_of = [chip for chip in chips for _ in machine.active_cores_of(chip)]
+    found = []
+    for queue, members in itertools.groupby(range(len(numbers)), key=numbers.__getitem__):
+        first, *_, last = [*members] * 2
+        here = sorted({chip_of[cpu // threads] for cpu in (first, last)})
+        place = home_in_words(here, machine)
+        found.append(QueueRow(queue=queue, first=first, last=last, place=place))
+    return found
+
+
+def _places(
+    rows: Sequence[PartitionRow], machine: MachineDescription, threads: int
+) -> list[PlaceRow]:
     """Nodes on which a shared partition has its home."""
     each = machine.chips_per_node
     taken = {
@@ -181,7 +217,7 @@ def _places(rows: Sequence[PartitionRow], machine: MachineDescription) -> list[P
         found.append(
             PlaceRow(
                 place=f"{node_word(machine)}{node}",
-                cores=len([core for core in cores if core not in taken]),
+                cores=threads * len([core for core in cores if core not in taken]),
                 partitions=[row["partition"] for row in here],
                 virtual=math.fsum(row["virtual"] * parts[row["partition"]] for row in here),
                 entitlement=math.fsum(row["entitlement"] * parts[row["partition"]] for row in here),
@@ -190,10 +226,10 @@ def _places(rows: Sequence[PartitionRow], machine: MachineDescription) -> list[P
     return found
 
 
-def _pool(index: int, rows: Sequence[PartitionRow], scenario: Scenario) -> PoolRow:
+def _pool(index: int, rows: Sequence[PartitionRow], scenario: Scenario, threads: int) -> PoolRow:
     pool, members_of = scenario.resolved.pools[index], scenario.resolved.pool_members
     own = members_of[index] if index < len(members_of) else None
-    there = scenario.resolved.pool_cores if own is None else len(own)
+    there = threads * (scenario.resolved.pool_cores if own is None else len(own))
     members = [row for row in rows if row["pool"] == pool.name]
     return PoolRow(
         pool=pool.name,
@@ -208,10 +244,12 @@ def _pool(index: int, rows: Sequence[PartitionRow], scenario: Scenario) -> PoolR
 def layout_tables(layout: Layout, machine: MachineDescription) -> list[Table]:
     """Partitions, pools, who shares which part of the machine, and who lies where."""
     shared = [row for row in layout["pools"] if row["partitions"]]
+    counted = "cores" if layout["threads"] == 1 else "processors"
     return [
         _partition_table(layout["partitions"]),
-        *([_pool_table(shared)] if shared else []),
-        *([_place_table(layout["places"])] if layout["places"] else []),
+        *([_pool_table(shared, counted)] if shared else []),
+        *([_place_table(layout["places"], counted)] if layout["places"] else []),
+        *([_queue_table(layout["queues"])] if layout["queues"] else []),
         frame_table(layout["frame"], machine),
     ]
 
@@ -237,8 +275,8 @@ def _partition_table(rows: Sequence[PartitionRow]) -> Table:
     return table
 
 
-def _pool_table(rows: Sequence[PoolRow]) -> Table:
-    table = plain_table("pool", "cores", "entitled", "reserved", "virtual", title="Pools")
+def _pool_table(rows: Sequence[PoolRow], counted: str) -> Table:
+    table = plain_table("pool", counted, "entitled", "reserved", "virtual", title="Pools")
     table.add_column("partitions")
     for row in rows:
         figures = (row["cores"], row["entitlement"], row["reserved"])
@@ -251,8 +289,8 @@ def _pool_table(rows: Sequence[PoolRow]) -> Table:
     return table
 
 
-def _place_table(rows: Sequence[PlaceRow]) -> Table:
-    table = plain_table("place", "cores", "entitled", "virtual", title="Who is at home where")
+def _place_table(rows: Sequence[PlaceRow], counted: str) -> Table:
+    table = plain_table("place", counted, "entitled", "virtual", title="Who is at home where")
     table.add_column("partitions")
     for row in rows:
         table.add_row(
@@ -262,6 +300,14 @@ def _place_table(rows: Sequence[PlaceRow]) -> Table:
             f"{row['virtual']:.1f}",
             escape(", ".join(row["partitions"])),
         )
+    return table
+
+
+def _queue_table(rows: Sequence[QueueRow]) -> Table:
+    table = plain_table("queue", "processors", title="Run queues")
+    table.add_column("place")
+    for row in rows:
+        table.add_row(str(row["queue"]), f"{row['first']} to {row['last']}", row["place"])
     return table
 
 
