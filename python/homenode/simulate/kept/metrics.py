@@ -8,6 +8,7 @@ there is none it has no value.
 
 from __future__ import annotations
 
+import functools
 import math
 
 from homenode.simulate.kept import host_metrics, nest_metrics, zvm_metrics
@@ -16,16 +17,16 @@ from homenode.simulate.kept.metric import Formula, Metric
 from homenode.simulate.kept.totals import NS_PER_S, Totals, ratio
 
 
-def _cores(*counters: str) -> Formula:
-    return lambda t: ratio(t.sum(*counters), t.seconds * NS_PER_S)
+def _cores(counter: str) -> Formula:
+    return lambda t: ratio(t[counter], t.seconds * NS_PER_S)
 
 
-def _rate(*counters: str) -> Formula:
-    return lambda t: ratio(t.sum(*counters), t.seconds)
+def _rate(counter: str) -> Formula:
+    return lambda t: ratio(t[counter], t.seconds)
 
 
-def _percent(*counters: str) -> Formula:
-    return lambda t: ratio(t.sum(*counters), t.denominator_ns, 100.0)
+def _percent(counter: str) -> Formula:
+    return lambda t: ratio(t[counter], t.denominator_ns, 100.0)
 
 
 _FROM_MEMORY = ("memory_local", "memory_near", "memory_far")
@@ -294,6 +295,21 @@ METRICS: dict[str, Metric] = {
     )
 }
 """All metrics of a partition by name, in the order they are shown."""
+
+
+@functools.cache
+def metrics_of(*, on_host: bool, runs_guests: bool, weighed: bool) -> tuple[Metric, ...]:
+    """Those that a kind of partition can have: on a Linux or Xen host, under z/VM, on a machine
+    that has weights for its nest. All others have no value there.
+    """
+    never = [
+        *(() if on_host else host_metrics.ONLY_THERE),
+        *(() if runs_guests else zvm_metrics.METRICS),
+        *(() if weighed else _NEST),
+    ]
+    without = {metric.name for metric in never}
+    return tuple(metric for metric in METRICS.values() if metric.name not in without)
+
 
 BATCHED = frozenset(
     name

@@ -15,7 +15,7 @@ from homenode.simulate.answers import Answer
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.guests import tables_beside, with_guests
 from homenode.simulate.kept.points import comes_from_outside
-from homenode.simulate.kept.summarize import partition_figures, with_gauges
+from homenode.simulate.kept.summarize import known_figures, with_gauges
 from homenode.simulate.kept.sums import Columns, Held
 from homenode.simulate.runner.job import Job, freeze
 from homenode.simulate.runner.simulate import Outcome, Writer, simulate_all, simulate_each
@@ -40,7 +40,9 @@ class _InMemory:
     def close(self) -> None:
         for name, parts in self._parts.items():
             if parts:
-                whole = {one: b"".join(part[one] for part in parts) for one in parts[0]}
+                whole = parts[0]
+                if len(parts) > 1:
+                    whole = {one: b"".join(part[one] for part in parts) for one in whole}
                 self._tables[name].append((self._index, whole))
 
     def abandon(self) -> None:
@@ -116,15 +118,19 @@ def _outcome(
 
 
 def _partitions(job: Job, raw: Sequence[Answer], held: Held) -> dict[str, Any]:
-    """Each with its metrics, all that have a value or a reason for none."""
+    """Each with its metrics, all that have a mean, as rows of numbers: names, means, half of their
+    intervals, values by replication.
+    """
     whole = with_guests(with_gauges(raw, held), held, job.spec)
-    figured = partition_figures(job.spec, whole, held, job.machine, known=True)
+    figured = known_figures(job.spec, whole, held, job.machine)
     found = {}
     for partition, (name, one) in zip(job.spec["partitions"], figured.items(), strict=True):
         found[name] = {
-            "unsteady": one.steady["reason"],
+            "unsteady": one.unsteady,
             "offered": comes_from_outside(partition),
-            "told": one.told,
-            "values": {metric: one.values[metric] for metric in one.told},
+            "metrics": one.names,
+            "mean": one.mean,
+            "ci95": one.ci95,
+            "values": one.values,
         }
     return found

@@ -8,6 +8,7 @@ it was steady, every metric and half the width of its interval (`physc`, `physc_
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 RESULTS, REPLICATIONS = "results.parquet", "replications.parquet"
 _ROWS = 4_096
 """Of a row group; so many are held in memory."""
+_AT = {name: at for at, name in enumerate(METRICS)}
 Row = dict[str, object]
+Cells = tuple[object, ...]
+"""A row in the order of its table's columns."""
 
 
 @dataclass(frozen=True)
@@ -180,41 +184,45 @@ def _write(
     fresh = {name: store.folder / f".{name}" for name in schemas}
     writers = {name: _Table(fresh[name], schema) for name, schema in schemas.items()}
     for record in store.records():
+        number = record["number"]
         if record["refused"]:
-            refused[str(record["number"])] = record["refused"]
-        axes = _axes_of(base, record["number"])
+            refused[str(number)] = record["refused"]
+        axes = _axes_of(base, number)
         for name, one in record["partitions"].items():
-            writers[RESULTS].add(_result(record, axes, name, one))
-            for row in _replicated(record, name, one):
-                writers[REPLICATIONS].add(row)
+            places = _places(tuple(one["metrics"]))
+            head = (number, record["run"], *axes, name, one["unsteady"], one["offered"])
+            told = [None] * (2 * len(METRICS))
+            _place(told, [2 * at for at in places], one["mean"])
+            _place(told, [2 * at + 1 for at in places], one["ci95"])
+            writers[RESULTS].add((*head, *told))
+            for replication, values in enumerate(one["values"]):
+                told = [None] * len(METRICS)
+                _place(told, places, values)
+                writers[REPLICATIONS].add((number, name, replication, *told))
     for name, writer in writers.items():
         writer.close()
         name_safely(fresh[name], store.folder / name)
 
 
-def _result(record: Row, axes: Row, name: str, one: Mapping[str, Any]) -> Row:
-    row = {"point": record["number"], "run": record["run"], **axes, "partition": name}
-    row |= {"unsteady": one["unsteady"], "offered": one["offered"]}
-    for metric, told in one["told"].items():
-        row |= {metric: told["mean"], f"{metric}_ci95": told["ci95"]}
-    return row
+@functools.lru_cache
+def _places(metrics: tuple[str, ...]) -> tuple[int, ...]:
+    """Where these metrics stand among all."""
+    return tuple(_AT[name] for name in metrics)
 
 
-def _replicated(record: Row, name: str, one: Mapping[str, Any]) -> Iterator[Row]:
-    count = max((len(values) for values in one["values"].values()), default=0)
-    for at in range(count):
-        values = {metric: values[at] for metric, values in one["values"].items()}
-        yield {"point": record["number"], "partition": name, "replication": at, **values}
+def _place(row: list[Any], places: Sequence[int], values: Sequence[object]) -> None:
+    for at, value in zip(places, values, strict=True):
+        row[at] = value
 
 
-def _axes_of(base: Scenario, number: int) -> Row:
+def _axes_of(base: Scenario, number: int) -> list[object]:
     """Values of a point as the table has them: numbers as such where all of an axis are, else as
     they are written.
     """
-    return {
-        axis: value if _is_number(base.axes[axis]) else _written(value)
-        for axis, value in (base.values_of(number) if base.axes else {}).items()
-    }
+    if not base.axes:
+        return []
+    told = zip(base.axes.values(), base.values_of(number).values(), strict=True)
+    return [value if _is_number(values) else _written(value) for values, value in told]
 
 
 def _written(value: object) -> str:
@@ -250,9 +258,9 @@ class _Table:
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self._schema = schema
         self._writer = open_writer(path, schema, numbers=False)
-        self._rows: list[Row] = []
+        self._rows: list[Cells] = []
 
-    def add(self, row: Row) -> None:
+    def add(self, row: Cells) -> None:
         self._rows.append(row)
         if len(self._rows) >= _ROWS:
             self._flush()
@@ -265,5 +273,7 @@ class _Table:
         import pyarrow as pa
 
         if self._rows:
-            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            columns = zip(zip(*self._rows, strict=True), self._schema.types, strict=True)
+            arrays = [pa.array(values, kind) for values, kind in columns]
+            self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
             self._rows = []
