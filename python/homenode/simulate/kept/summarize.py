@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from homenode.model.estimate import BATCHES, Estimate, Told, estimate
+from homenode.model.estimate import BATCHES, Estimate, Told, estimate, mean_and_half
 from homenode.model.spec import Spec
 from homenode.simulate.answers import (
     Answer,
@@ -54,7 +54,7 @@ class Known:
     """Those metrics of a partition that have a mean, in one order."""
 
     names: tuple[str, ...]
-    mean: list[float]
+    mean: list[float | None]
     ci95: list[float | None]
     values: list[list[float | None]]
     """By replication."""
@@ -143,19 +143,30 @@ def _known_of(one: _Counted) -> Known:
     ]
     # Counters of a simulation are all known: formulas need not be asked whether theirs are.
     rows = [[metric.formula(totals) for metric in metrics] for totals in one.totals]
-    names, means, halves, columns = [], [], [], []
-    for metric, values in zip(metrics, zip(*rows, strict=True), strict=True):
-        if len(values) == 1 and not one.parts:
-            mean, half = values[0], None
-        else:
-            told = metric_of(metric, values, one.parts, unsteady)
-            mean, half = told.mean, told.ci95
-        if mean is not None:
-            names.append(metric.name)
-            means.append(mean)
-            halves.append(half)
-            columns.append(values)
-    return Known(tuple(names), means, halves, list(map(list, zip(*columns, strict=True))), unsteady)
+    told: list[tuple[float | None, float | None]]
+    if len(rows) == 1 and not one.parts:
+        told = [(value, None) for value in rows[0]]
+    else:
+        columns = zip(metrics, zip(*rows, strict=True), strict=True)
+        told = [_told_of(metric, values, one.parts, unsteady) for metric, values in columns]
+    known = [at for at, (mean, _) in enumerate(told) if mean is not None]
+    return Known(
+        names=tuple(metrics[at].name for at in known),
+        mean=[told[at][0] for at in known],
+        ci95=[told[at][1] for at in known],
+        values=[[row[at] for at in known] for row in rows],
+        unsteady=unsteady,
+    )
+
+
+def _told_of(
+    metric: Metric, values: Sequence[float | None], parts: Sequence[Totals], unsteady: str | None
+) -> tuple[float | None, float | None]:
+    """Mean and half of its interval."""
+    if len(values) > 1 and (known := _known(values)):
+        return mean_and_half(known)
+    told = metric_of(metric, values, parts, unsteady)
+    return told.mean, told.ci95
 
 
 def _counted(

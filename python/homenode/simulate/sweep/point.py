@@ -19,7 +19,8 @@ from homenode.simulate.kept.summarize import known_figures, with_gauges
 from homenode.simulate.kept.sums import Columns, Held
 from homenode.simulate.runner.job import Job, freeze
 from homenode.simulate.runner.simulate import Outcome, Writer, simulate_all, simulate_each
-from homenode.simulate.sweep.order import Order, key_of
+from homenode.simulate.sweep.leaves import Leaves
+from homenode.simulate.sweep.order import Order, key_of, key_of_job
 
 _ALWAYS = ("partition", "pool")
 
@@ -67,17 +68,19 @@ class Played:
     held: Held
 
 
-def read(base: Scenario, number: int, order: Order) -> Ready:
+def read(base: Scenario, number: int, order: Order, leaves: Leaves) -> Ready:
     """A point, from its number to the engine's input."""
+    job = leaves.job(number)
     try:
-        point = base.nth(number) if base.axes else base
-        job = freeze(point, order.replications, order.seed, order.version, kept=False)
+        if job is None:
+            point = base.nth(number) if base.axes else base
+            job = freeze(point, order.replications, order.seed, order.version, kept=False)
     except HomenodeError as error:
         told = {"number": number, "key": key_of(base.text, number, order.build)}
         # Wherever the scenario lies, the bytes are the same.
         why = str(error).replace(f"{base.folder}/", "")
         return Ready({**told, "run": "", "refused": why, "partitions": {}})
-    key = key_of(job.spec_text, order.replications, order.build)
+    key = key_of_job(job, order)
     return Ready({"number": number, "key": key, "run": job.id}, job)
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 RESULTS, REPLICATIONS = "results.parquet", "replications.parquet"
 _ROWS = 4_096
 """Of a row group; so many are held in memory."""
-_AT = {name: at for at, name in enumerate(METRICS)}
+_NO = (-1, -1)
 Row = dict[str, object]
 Cells = tuple[object, ...]
 """A row in the order of its table's columns."""
@@ -183,46 +184,43 @@ def _write(
     """Both tables, in the order of the points; `refused` takes those that have no rows."""
     fresh = {name: store.folder / f".{name}" for name in schemas}
     writers = {name: _Table(fresh[name], schema) for name, schema in schemas.items()}
+    as_numbers = [_is_number(values) for values in base.axes.values()]
     for record in store.records():
         number = record["number"]
         if record["refused"]:
             refused[str(number)] = record["refused"]
-        axes = _axes_of(base, number)
+        axes = _axes_of(base, number, as_numbers)
         for name, one in record["partitions"].items():
-            places = _places(tuple(one["metrics"]))
+            told, values = _in_columns(tuple(one["metrics"]))
             head = (number, record["run"], *axes, name, one["unsteady"], one["offered"])
-            told = [None] * (2 * len(METRICS))
-            _place(told, [2 * at for at in places], one["mean"])
-            _place(told, [2 * at + 1 for at in places], one["ci95"])
-            writers[RESULTS].add((*head, *told))
-            for replication, values in enumerate(one["values"]):
-                told = [None] * len(METRICS)
-                _place(told, places, values)
-                writers[REPLICATIONS].add((number, name, replication, *told))
+            writers[RESULTS].add(head + told([*one["mean"], *one["ci95"], None]))
+            for replication, row in enumerate(one["values"]):
+                writers[REPLICATIONS].add((number, name, replication, *values([*row, None])))
     for name, writer in writers.items():
         writer.close()
         name_safely(fresh[name], store.folder / name)
 
 
 @functools.lru_cache
-def _places(metrics: tuple[str, ...]) -> tuple[int, ...]:
-    """Where these metrics stand among all."""
-    return tuple(_AT[name] for name in metrics)
+def _in_columns(metrics: tuple[str, ...]) -> tuple[Callable[[Any], Cells], Callable[[Any], Cells]]:
+    """What brings means, then halves of intervals, then None into the order of the columns; and the
+    same of values, then None.
+    """
+    count, at = len(metrics), {name: at for at, name in enumerate(metrics)}
+    both = [
+        place for name in METRICS for place in ((at[name], count + at[name]) if name in at else _NO)
+    ]
+    return itemgetter(*both), itemgetter(*(at.get(name, -1) for name in METRICS))
 
 
-def _place(row: list[Any], places: Sequence[int], values: Sequence[object]) -> None:
-    for at, value in zip(places, values, strict=True):
-        row[at] = value
-
-
-def _axes_of(base: Scenario, number: int) -> list[object]:
+def _axes_of(base: Scenario, number: int, as_numbers: Sequence[bool]) -> list[object]:
     """Values of a point as the table has them: numbers as such where all of an axis are, else as
     they are written.
     """
-    if not base.axes:
-        return []
-    told = zip(base.axes.values(), base.values_of(number).values(), strict=True)
-    return [value if _is_number(values) else _written(value) for values, value in told]
+    told = base.values_of(number).values() if base.axes else ()
+    return [
+        value if plain else _written(value) for plain, value in zip(as_numbers, told, strict=True)
+    ]
 
 
 def _written(value: object) -> str:
