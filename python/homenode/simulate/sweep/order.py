@@ -23,6 +23,8 @@ from homenode.simulate.runner.job import Job
 from homenode.version import program_version
 
 _KEY_DIGITS = 32
+_FORM = 2
+"""Of a point's record: one of another form is not gone on from."""
 _NUMBER = re.compile(rb'\{"number":(\d+),')
 
 
@@ -68,8 +70,8 @@ class Order:
 
     @property
     def id(self) -> str:
-        """Digest of all that decides the results."""
-        said = [self.text, self.replications, self.seed, self.build]
+        """Digest of all that decides the results, and of their form."""
+        said = [self.text, self.replications, self.seed, self.build, _FORM]
         held = {name: hashlib.sha256(self.files[name]).hexdigest() for name in sorted(self.files)}
         return hashlib.sha256(json.dumps([said, held]).encode()).hexdigest()
 
