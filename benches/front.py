@@ -66,13 +66,15 @@ CASES = (
     Case("100 s, as many intervals", "100 s", "10 s"),
 )
 SWEEP = """\
-warmup = "100 ms"
-duration = "1 s"
+warmup = "{warmup}"
+duration = "{duration}"
 replications = 1
 [sweep]
 "partition.lpar1.workload.rate" = [{rates}]
 "partition.lpar2.workload.rate" = [{others}]
 """
+LENGTHS = (("20 ms", "100 ms"), ("100 ms", "1 s"))
+"""Warm-up and duration of a point."""
 COLUMNS = 10
 POINTS = 300
 ENGINE_AIM = 0.5
@@ -97,9 +99,8 @@ def main() -> None:
         told = [_measured(case, folder) for _ in range(rounds + 1) for case in CASES]
         by_case = [told[len(CASES) :][at :: len(CASES)] for at in range(len(CASES))]
         least = [{key: min(one[key] for one in of) for key in of[0]} for of in by_case]
-        counts = (2 * COLUMNS, COLUMNS, COLUMNS + options.points)
-        _, few, many = (_swept(count, folder) for count in counts)
-    print("\n".join([*_table(least), *_point(few, many, options.points)]))
+        swept = [_point(length, options.points, folder) for length in LENGTHS]
+    print("\n".join([*_table(least), *swept]))
 
 
 def _measured(case: Case, folder: Path) -> dict[str, float]:
@@ -108,10 +109,13 @@ def _measured(case: Case, folder: Path) -> dict[str, float]:
     return _called(["run", "-n", "1"], run, folder, folder / case.name.replace(" ", "-"))
 
 
-def _swept(points: int, folder: Path) -> dict[str, float]:
+def _swept(points: int, length: tuple[str, str], folder: Path) -> dict[str, float]:
     """The same of a sweep of so many rates, in one process."""
-    text = SWEEP.format(rates=_rates(points // COLUMNS), others=_rates(min(COLUMNS, points)))
-    return _called(["sweep", "-j", "1"], text, folder, folder / f"sweep-{points}")
+    rates, others = _rates(points // COLUMNS), _rates(min(COLUMNS, points))
+    warmup, duration = length
+    text = SWEEP.format(warmup=warmup, duration=duration, rates=rates, others=others)
+    out = folder / f"sweep-{points}-{duration}".replace(" ", "-")
+    return _called(["sweep", "-j", "1"], text, folder, out)
 
 
 def _rates(count: int) -> str:
@@ -161,12 +165,17 @@ def _table(least: list[Mapping[str, float]]) -> list[str]:
     return lines
 
 
-def _point(few: Mapping[str, float], many: Mapping[str, float], points: int) -> list[str]:
+def _point(length: tuple[str, str], points: int, folder: Path) -> str:
     """What a point of a sweep takes beyond what the command does."""
+    counts = (2 * COLUMNS, COLUMNS, COLUMNS + points)
+    _, few, many = (_swept(count, length, folder) for count in counts)
     engine, rest = (1000 * (many[key] - few[key]) / points for key in ("engine", "rest"))
     late = "  missed" if rest > SWEEP_AIM * engine else ""
-    share = f"{rest / engine:.2f} of it (aim {SWEEP_AIM}){late}"
-    return [f"  a point of a sweep, 1 s: engine {engine:.1f} ms, rest {rest:.1f} ms, {share}"]
+    share = f"{rest / engine:.2f} of it (aim {SWEEP_AIM}, kept from {rest / SWEEP_AIM:.1f} ms on)"
+    return (
+        f"  a point of a sweep, {length[1]}: engine {engine:.1f} ms, rest {rest:.2f} ms, "
+        f"{share}{late}"
+    )
 
 
 if __name__ == "__main__":

@@ -77,6 +77,14 @@ def test_what_ratings_compare_does_no_work(capsys: pytest.CaptureFixture[str]) -
     assert "factor: what a core of rating 9 of 26 is in those of the machine\n" in out
 
 
+def test_what_is_said_of_all_cores_is_not_said_of_the_target(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, _, err = homenode(capsys, f"made --onto {TARGET} --rating *=9")
+    assert code == 2
+    assert f"the target {TARGET} has no rating: say it with --rating {TARGET}=" in err
+
+
 def test_the_same_twice_and_whatever_the_processors(capsys: pytest.CaptureFixture[str]) -> None:
     line = f"made --onto ibm-power-770 --onto {TARGET} --apart a,d"
     first = answer(capsys, line)

@@ -64,14 +64,17 @@ def mean_of(values: Sequence[float]) -> float:
 
 def estimate(values: Sequence[float]) -> Estimate:
     """Mean of independent values with Student's t interval: `t(0.975, n-1) s / sqrt(n)`."""
+    return Estimate(*mean_and_half(values)) if values else Estimate(None)
+
+
+def mean_and_half(values: Sequence[float]) -> tuple[float, float | None]:
+    """The same of at least one value: the mean, and half of the interval, which one has not."""
     count = len(values)
-    if count == 0:
-        return Estimate(None)
-    mean = mean_of(values)
+    mean = math.fsum(values) / count
     if count == 1:
-        return Estimate(mean)
+        return mean, None
     variance = math.fsum([(value - mean) ** 2 for value in values]) / (count - 1)
-    return Estimate(mean, student_t(count - 1) * math.sqrt(variance / count))
+    return mean, student_t(count - 1) * math.sqrt(variance / count)
 
 
 def student_t(degrees: int) -> float:

@@ -100,8 +100,10 @@ def _names_of(target: str) -> tuple[str, ...]:
 
 
 def rating_of(target: str, ratings: Mapping[str, float]) -> float:
-    """The rating of a core of a target. Raises `InputError` where there is none."""
-    own = _rated(ratings, _names_of(target))
+    """The rating of a core of a target. Raises `InputError` where there is none: what is said of
+    all cores is said of those that were recorded, or old and new ones would be alike unasked.
+    """
+    own = _rated({name: one for name, one in ratings.items() if name.strip("*")}, _names_of(target))
     if own is None:
         step = f"say it with --rating {target}=..., in the same unit"
         raise InputError(f"the target {target} has no rating", next_step=step)

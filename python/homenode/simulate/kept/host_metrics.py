@@ -131,3 +131,5 @@ METRICS = [
     ),
 ]
 """In the order they are shown."""
+ONLY_THERE = tuple(metric for metric in METRICS if metric.name != "steal_pct")
+"""Those that have no value elsewhere."""

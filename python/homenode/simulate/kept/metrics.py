@@ -8,27 +8,29 @@ there is none it has no value.
 
 from __future__ import annotations
 
+import functools
 import math
 
 from homenode.simulate.kept import host_metrics, nest_metrics, zvm_metrics
-from homenode.simulate.kept.books import CAUSES, FINITE_CACHE, cycles_of
+from homenode.simulate.kept.books import CAUSES, FINITE_CACHE
 from homenode.simulate.kept.metric import Formula, Metric
 from homenode.simulate.kept.totals import NS_PER_S, Totals, ratio
 
 
-def _cores(*counters: str) -> Formula:
-    return lambda t: ratio(t.sum(*counters), t.seconds * NS_PER_S)
+def _cores(counter: str) -> Formula:
+    return lambda t: ratio(t[counter], t.seconds * NS_PER_S)
 
 
-def _rate(*counters: str) -> Formula:
-    return lambda t: ratio(t.sum(*counters), t.seconds)
+def _rate(counter: str) -> Formula:
+    return lambda t: ratio(t[counter], t.seconds)
 
 
-def _percent(*counters: str) -> Formula:
-    return lambda t: ratio(t.sum(*counters), t.denominator_ns, 100.0)
+def _percent(counter: str) -> Formula:
+    return lambda t: ratio(t[counter], t.denominator_ns, 100.0)
 
 
 _FROM_MEMORY = ("memory_local", "memory_near", "memory_far")
+_INFINITE_CACHE = tuple(cause.name for cause in CAUSES if cause.name not in FINITE_CACHE)
 _FROM_ELSEWHERE = ("cache_near", "cache_far", "memory_near", "memory_far")
 
 
@@ -88,23 +90,15 @@ def _internal_rate(t: Totals) -> float | None:
     return ratio(t["tx_done"] * t.shape.processors * NS_PER_S, t["busy_ns"])
 
 
-def _cycles(t: Totals) -> dict[str, float] | None:
-    cpi = ratio(t["cycles"], t["instructions"])
-    time = {cause.name: t[f"book_{cause.name}"] for cause in CAUSES}
-    return None if cpi is None else cycles_of(time, cpi, t.core_cycles)
-
-
 def _efcpi(t: Totals) -> float | None:
-    cycles = _cycles(t)
-    return None if cycles is None else math.fsum(cycles[cause] for cause in FINITE_CACHE)
+    cycles = t.cycles
+    return None if cycles is None else math.fsum([cycles[cause] for cause in FINITE_CACHE])
 
 
 def _eicpi(t: Totals) -> float | None:
     """All that waits for no line: as IBM's formulas have it, the rest."""
-    cycles = _cycles(t)
-    if cycles is None:
-        return None
-    return math.fsum(spent for cause, spent in cycles.items() if cause not in FINITE_CACHE)
+    cycles = t.cycles
+    return None if cycles is None else math.fsum([cycles[cause] for cause in _INFINITE_CACHE])
 
 
 def _nest_share(name: str) -> Formula:
@@ -294,6 +288,21 @@ METRICS: dict[str, Metric] = {
     )
 }
 """All metrics of a partition by name, in the order they are shown."""
+
+
+@functools.cache
+def metrics_of(*, on_host: bool, runs_guests: bool, weighed: bool) -> tuple[Metric, ...]:
+    """Those that a kind of partition can have: on a Linux or Xen host, under z/VM, on a machine
+    that has weights for its nest. All others have no value there.
+    """
+    never = [
+        *(() if on_host else host_metrics.ONLY_THERE),
+        *(() if runs_guests else zvm_metrics.METRICS),
+        *(() if weighed else _NEST),
+    ]
+    without = {metric.name for metric in never}
+    return tuple(metric for metric in METRICS.values() if metric.name not in without)
+
 
 BATCHED = frozenset(
     name

@@ -9,10 +9,10 @@ one to the next, so that their spread says nothing of how far the mean may be of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from homenode.model.estimate import BATCHES, Estimate, Told, estimate
+from homenode.model.estimate import BATCHES, Estimate, Told, estimate, mean_and_half
 from homenode.model.spec import Spec
 from homenode.simulate.answers import (
     Answer,
@@ -32,7 +32,7 @@ from homenode.simulate.kept.loads import (
     totals_by_load,
 )
 from homenode.simulate.kept.metric import Metric
-from homenode.simulate.kept.metrics import BATCHED, METRICS
+from homenode.simulate.kept.metrics import BATCHED, METRICS, metrics_of
 from homenode.simulate.kept.nest_metrics import categories
 from homenode.simulate.kept.sums import BATCH, REPLICATION, Added, Source, added, end_times
 from homenode.simulate.kept.totals import NS_PER_S, Shape, Totals, shape_during, totals_of
@@ -43,11 +43,35 @@ GAUGES = ("tx_inside", "vps_unfolded")
 
 @dataclass(frozen=True)
 class Figured:
-    """The metrics of a partition: what is told of each, and its value in each replication."""
+    """The metrics of a partition: what is told of each."""
 
     told: dict[str, Told]
-    values: dict[str, list[float | None]]
     steady: Steadiness
+
+
+@dataclass(frozen=True)
+class Known:
+    """Those metrics of a partition that have a mean, in one order."""
+
+    names: tuple[str, ...]
+    mean: list[float | None]
+    ci95: list[float | None]
+    values: list[list[float | None]]
+    """By replication."""
+    unsteady: str | None
+    """Why there is no steady state."""
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """What the metrics of a partition are made of."""
+
+    shape: Shape
+    steady: Steadiness
+    totals: list[Totals]
+    """By replication."""
+    parts: list[Totals]
+    """Of a single replication, by successive stretches of it."""
 
 
 def summarize(
@@ -81,35 +105,85 @@ def summarize(
 
 
 def partition_figures(
-    spec: Spec,
-    raw: Sequence[Answer],
-    folder: Source,
-    machine: MachineFacts,
-    *,
-    known: bool = False,
+    spec: Spec, raw: Sequence[Answer], folder: Source, machine: MachineFacts
 ) -> dict[str, Figured]:
-    """Each partition's metrics; the arguments are those of `summarize`. Only those that have a mean
-    if `known`: that of many there is none for a kind of partition, is most of what they cost.
+    """Each partition's metrics; the arguments are those of `summarize`."""
+    found = {}
+    for one in _counted(spec, raw, folder, machine):
+        unsteady = one.steady["reason"]
+        told = {
+            name: metric_of(
+                metric, [metric.of(each) for each in one.totals], one.parts, unsteady
+            ).as_json()
+            for name, metric in METRICS.items()
+        }
+        found[one.shape.name] = Figured(told, one.steady)
+    return found
+
+
+def known_figures(
+    spec: Spec, raw: Sequence[Answer], folder: Source, machine: MachineFacts
+) -> dict[str, Known]:
+    """The same figures without those that have no mean: where they are all that is kept of a run,
+    to say that of many there is none takes most of the time.
     """
+    return {one.shape.name: _known_of(one) for one in _counted(spec, raw, folder, machine)}
+
+
+def _known_of(one: _Counted) -> Known:
+    first, unsteady = one.totals[0], one.steady["reason"]
+    metrics = [
+        metric
+        for metric in metrics_of(
+            on_host=first.shape.on_host,
+            runs_guests=first.shape.runs_guests,
+            weighed=first.rni is not None,
+        )
+        if unsteady is None or not metric.needs_steady
+    ]
+    # Counters of a simulation are all known: formulas need not be asked whether theirs are.
+    rows = [[metric.formula(totals) for metric in metrics] for totals in one.totals]
+    told: list[tuple[float | None, float | None]]
+    if len(rows) == 1 and not one.parts:
+        told = [(value, None) for value in rows[0]]
+    else:
+        columns = zip(metrics, zip(*rows, strict=True), strict=True)
+        told = [_told_of(metric, values, one.parts, unsteady) for metric, values in columns]
+    known = [at for at, (mean, _) in enumerate(told) if mean is not None]
+    return Known(
+        names=tuple(metrics[at].name for at in known),
+        mean=[told[at][0] for at in known],
+        ci95=[told[at][1] for at in known],
+        values=[[row[at] for at in known] for row in rows],
+        unsteady=unsteady,
+    )
+
+
+def _told_of(
+    metric: Metric, values: Sequence[float | None], parts: Sequence[Totals], unsteady: str | None
+) -> tuple[float | None, float | None]:
+    """Mean and half of its interval."""
+    if len(values) > 1 and (known := _known(values)):
+        return mean_and_half(known)
+    told = metric_of(metric, values, parts, unsteady)
+    return told.mean, told.ci95
+
+
+def _counted(
+    spec: Spec, raw: Sequence[Answer], folder: Source, machine: MachineFacts
+) -> Iterator[_Counted]:
     shapes = _shapes(spec)
     cut = _cut(folder) if len(raw) == 1 else {}
     batches = _batches(shapes, folder, spec, machine, cut)
-    found = {}
+    seconds, busy = spec["duration_ns"] / NS_PER_S, [_all_busy(summary) for summary in raw]
     for index, shape in enumerate(shapes):
-        totals, steady = replication_totals(spec, raw, index, machine), steadiness(raw, index)
-        unsteady = steady["reason"]
-        parts = batches.get(index, []) if unsteady is None else []
-        values = {name: [metric.of(one) for one in totals] for name, metric in METRICS.items()}
-        if known:
-            values = {name: own for name, own in values.items() if own.count(None) < len(own)}
-        told = {
-            name: metric_of(METRICS[name], own, parts, unsteady).as_json()
-            for name, own in values.items()
-        }
-        if known:
-            told = {name: one for name, one in told.items() if one["mean"] is not None}
-        found[shape.name] = Figured(told, values, steady)
-    return found
+        steady = steadiness(raw, index)
+        totals = [
+            totals_of(summary["partitions"][index], shape, seconds, machine, all_busy)
+            for summary, all_busy in zip(raw, busy, strict=True)
+        ]
+        parts = batches.get(index, []) if steady["is_steady"] else []
+        yield _Counted(shape, steady, totals, parts)
 
 
 def _workloads(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from homenode.model.spec import (
     zvm_of,
 )
 from homenode.simulate.answers import Finished, LoadAnswer, MachineFacts, PartitionAnswer
+from homenode.simulate.kept.books import CAUSES, cycles_of
 
 NS_PER_S = 1_000_000_000
 
@@ -154,6 +156,13 @@ class Totals:
         """
         spinning = ratio(self["spin_instructions"], self["instructions"]) or 0.0
         return self.shape.core_cycles * (1.0 - spinning)
+
+    @functools.cached_property
+    def cycles(self) -> dict[str, float] | None:
+        """Cycles of an instruction by cause; None where there was none."""
+        cpi = ratio(self["cycles"], self["instructions"])
+        time = {cause.name: self[f"book_{cause.name}"] for cause in CAUSES}
+        return None if cpi is None else cycles_of(time, cpi, self.core_cycles)
 
     @property
     def denominator_ns(self) -> float:

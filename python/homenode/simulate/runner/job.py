@@ -82,8 +82,18 @@ class Job:
     @property
     def id(self) -> str:
         """`name-hash`."""
-        facts = json.dumps([self.spec_text, self.machine, self.replications, self.version])
-        return f"{self.name}-{hashlib.sha256(facts.encode()).hexdigest()[:_HASH_DIGITS]}"
+        digest = self.digest_with(self.machine, self.replications, self.version)
+        return f"{self.name}-{digest[:_HASH_DIGITS]}"
+
+    def digest_with(self, *facts: object) -> str:
+        """Of the spec and these, as a list in JSON."""
+        digest = self._digest.copy()
+        digest.update(f", {json.dumps(facts)[1:]}".encode())
+        return digest.hexdigest()
+
+    @functools.cached_property
+    def _digest(self) -> hashlib._Hash:
+        return hashlib.sha256(f"[{json.dumps(self.spec_text)}".encode())
 
     def with_replications(self, indices: Iterable[int]) -> Job:
         """The same job with only those replications."""

@@ -5,7 +5,6 @@ the numbers mean.
 from __future__ import annotations
 
 import functools
-import json
 import os
 import threading
 import time
@@ -13,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
+
+from pydantic_core import from_json
 
 from homenode.simulate.answers import Answer, Batch
 from homenode.simulate.engine import Engine
@@ -187,7 +188,7 @@ def _replicate(
 
     complete = False
     try:
-        summary: Answer = json.loads(
+        summary: Answer = from_json(
             engine.simulate(spec_text, index, observe, watch.look is not None)
         )
         writer.close()

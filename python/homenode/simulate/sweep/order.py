@@ -19,8 +19,12 @@ from homenode.model.catalog.names import is_path
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.kept import named_files
 from homenode.simulate.engine import build
+from homenode.simulate.runner.job import Job
 from homenode.version import program_version
 
+_KEY_DIGITS = 32
+_FORM = 2
+"""Of a point's record: one of another form is not gone on from."""
 _NUMBER = re.compile(rb'\{"number":(\d+),')
 
 
@@ -66,8 +70,8 @@ class Order:
 
     @property
     def id(self) -> str:
-        """Digest of all that decides the results."""
-        said = [self.text, self.replications, self.seed, self.build]
+        """Digest of all that decides the results, and of their form."""
+        said = [self.text, self.replications, self.seed, self.build, _FORM]
         held = {name: hashlib.sha256(self.files[name]).hexdigest() for name in sorted(self.files)}
         return hashlib.sha256(json.dumps([said, held]).encode()).hexdigest()
 
@@ -186,4 +190,9 @@ def _of_axes(scenario: Scenario) -> Iterator[str]:
 def key_of(spec_text: str, replications: int, engine: str) -> str:
     """The key of a run."""
     facts: list[Any] = [spec_text, replications, engine]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:_KEY_DIGITS]
+
+
+def key_of_job(job: Job, order: Order) -> str:
+    """The same of a job, which has read its spec for its own id."""
+    return job.digest_with(order.replications, order.build)[:_KEY_DIGITS]

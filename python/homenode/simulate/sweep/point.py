@@ -15,11 +15,12 @@ from homenode.simulate.answers import Answer
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.guests import tables_beside, with_guests
 from homenode.simulate.kept.points import comes_from_outside
-from homenode.simulate.kept.summarize import partition_figures, with_gauges
+from homenode.simulate.kept.summarize import known_figures, with_gauges
 from homenode.simulate.kept.sums import Columns, Held
 from homenode.simulate.runner.job import Job, freeze
 from homenode.simulate.runner.simulate import Outcome, Writer, simulate_all, simulate_each
-from homenode.simulate.sweep.order import Order, key_of
+from homenode.simulate.sweep.leaves import Leaves
+from homenode.simulate.sweep.order import Order, key_of, key_of_job
 
 _ALWAYS = ("partition", "pool")
 
@@ -40,7 +41,9 @@ class _InMemory:
     def close(self) -> None:
         for name, parts in self._parts.items():
             if parts:
-                whole = {one: b"".join(part[one] for part in parts) for one in parts[0]}
+                whole = parts[0]
+                if len(parts) > 1:
+                    whole = {one: b"".join(part[one] for part in parts) for one in whole}
                 self._tables[name].append((self._index, whole))
 
     def abandon(self) -> None:
@@ -65,17 +68,19 @@ class Played:
     held: Held
 
 
-def read(base: Scenario, number: int, order: Order) -> Ready:
+def read(base: Scenario, number: int, order: Order, leaves: Leaves) -> Ready:
     """A point, from its number to the engine's input."""
+    job = leaves.job(number)
     try:
-        point = base.nth(number) if base.axes else base
-        job = freeze(point, order.replications, order.seed, order.version, kept=False)
+        if job is None:
+            point = base.nth(number) if base.axes else base
+            job = freeze(point, order.replications, order.seed, order.version, kept=False)
     except HomenodeError as error:
         told = {"number": number, "key": key_of(base.text, number, order.build)}
         # Wherever the scenario lies, the bytes are the same.
         why = str(error).replace(f"{base.folder}/", "")
         return Ready({**told, "run": "", "refused": why, "partitions": {}})
-    key = key_of(job.spec_text, order.replications, order.build)
+    key = key_of_job(job, order)
     return Ready({"number": number, "key": key, "run": job.id}, job)
 
 
@@ -116,15 +121,19 @@ def _outcome(
 
 
 def _partitions(job: Job, raw: Sequence[Answer], held: Held) -> dict[str, Any]:
-    """Each with its metrics, all that have a value or a reason for none."""
+    """Each with its metrics, all that have a mean, as rows of numbers: names, means, half of their
+    intervals, values by replication.
+    """
     whole = with_guests(with_gauges(raw, held), held, job.spec)
-    figured = partition_figures(job.spec, whole, held, job.machine, known=True)
+    figured = known_figures(job.spec, whole, held, job.machine)
     found = {}
     for partition, (name, one) in zip(job.spec["partitions"], figured.items(), strict=True):
         found[name] = {
-            "unsteady": one.steady["reason"],
+            "unsteady": one.unsteady,
             "offered": comes_from_outside(partition),
-            "told": one.told,
-            "values": {metric: one.values[metric] for metric in one.told},
+            "metrics": one.names,
+            "mean": one.mean,
+            "ci95": one.ci95,
+            "values": one.values,
         }
     return found

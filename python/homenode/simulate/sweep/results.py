@@ -8,9 +8,11 @@ it was steady, every metric and half the width of its interval (`physc`, `physc_
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,7 +33,10 @@ if TYPE_CHECKING:
 RESULTS, REPLICATIONS = "results.parquet", "replications.parquet"
 _ROWS = 4_096
 """Of a row group; so many are held in memory."""
+_NO = (-1, -1)
 Row = dict[str, object]
+Cells = tuple[object, ...]
+"""A row in the order of its table's columns."""
 
 
 @dataclass(frozen=True)
@@ -179,42 +184,43 @@ def _write(
     """Both tables, in the order of the points; `refused` takes those that have no rows."""
     fresh = {name: store.folder / f".{name}" for name in schemas}
     writers = {name: _Table(fresh[name], schema) for name, schema in schemas.items()}
+    as_numbers = [_is_number(values) for values in base.axes.values()]
     for record in store.records():
+        number = record["number"]
         if record["refused"]:
-            refused[str(record["number"])] = record["refused"]
-        axes = _axes_of(base, record["number"])
+            refused[str(number)] = record["refused"]
+        axes = _axes_of(base, number, as_numbers)
         for name, one in record["partitions"].items():
-            writers[RESULTS].add(_result(record, axes, name, one))
-            for row in _replicated(record, name, one):
-                writers[REPLICATIONS].add(row)
+            told, values = _in_columns(tuple(one["metrics"]))
+            head = (number, record["run"], *axes, name, one["unsteady"], one["offered"])
+            writers[RESULTS].add(head + told([*one["mean"], *one["ci95"], None]))
+            for replication, row in enumerate(one["values"]):
+                writers[REPLICATIONS].add((number, name, replication, *values([*row, None])))
     for name, writer in writers.items():
         writer.close()
         name_safely(fresh[name], store.folder / name)
 
 
-def _result(record: Row, axes: Row, name: str, one: Mapping[str, Any]) -> Row:
-    row = {"point": record["number"], "run": record["run"], **axes, "partition": name}
-    row |= {"unsteady": one["unsteady"], "offered": one["offered"]}
-    for metric, told in one["told"].items():
-        row |= {metric: told["mean"], f"{metric}_ci95": told["ci95"]}
-    return row
+@functools.lru_cache
+def _in_columns(metrics: tuple[str, ...]) -> tuple[Callable[[Any], Cells], Callable[[Any], Cells]]:
+    """What brings means, then halves of intervals, then None into the order of the columns; and the
+    same of values, then None.
+    """
+    count, at = len(metrics), {name: at for at, name in enumerate(metrics)}
+    both = [
+        place for name in METRICS for place in ((at[name], count + at[name]) if name in at else _NO)
+    ]
+    return itemgetter(*both), itemgetter(*(at.get(name, -1) for name in METRICS))
 
 
-def _replicated(record: Row, name: str, one: Mapping[str, Any]) -> Iterator[Row]:
-    count = max((len(values) for values in one["values"].values()), default=0)
-    for at in range(count):
-        values = {metric: values[at] for metric, values in one["values"].items()}
-        yield {"point": record["number"], "partition": name, "replication": at, **values}
-
-
-def _axes_of(base: Scenario, number: int) -> Row:
+def _axes_of(base: Scenario, number: int, as_numbers: Sequence[bool]) -> list[object]:
     """Values of a point as the table has them: numbers as such where all of an axis are, else as
     they are written.
     """
-    return {
-        axis: value if _is_number(base.axes[axis]) else _written(value)
-        for axis, value in (base.values_of(number) if base.axes else {}).items()
-    }
+    told = base.values_of(number).values() if base.axes else ()
+    return [
+        value if plain else _written(value) for plain, value in zip(as_numbers, told, strict=True)
+    ]
 
 
 def _written(value: object) -> str:
@@ -250,9 +256,9 @@ class _Table:
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self._schema = schema
         self._writer = open_writer(path, schema, numbers=False)
-        self._rows: list[Row] = []
+        self._rows: list[Cells] = []
 
-    def add(self, row: Row) -> None:
+    def add(self, row: Cells) -> None:
         self._rows.append(row)
         if len(self._rows) >= _ROWS:
             self._flush()
@@ -265,5 +271,7 @@ class _Table:
         import pyarrow as pa
 
         if self._rows:
-            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            columns = zip(zip(*self._rows, strict=True), self._schema.types, strict=True)
+            arrays = [pa.array(values, kind) for values, kind in columns]
+            self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
             self._rows = []

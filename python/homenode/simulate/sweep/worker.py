@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from homenode.errors import HomenodeError
 from homenode.model.scenario import Scenario
 from homenode.simulate.engine import build
+from homenode.simulate.sweep.leaves import Leaves
 from homenode.simulate.sweep.order import AnyOrder, Done, Order, Reply, RunsOrder, key_of, line_of
 from homenode.simulate.sweep.point import Played, Ready, played, read, record_of
 from homenode.simulate.sweep.replicated import replicated
@@ -49,6 +50,7 @@ class PointsWorker:
                 (folder / name).write_bytes(content)
         # By its place, beside which work that was found is kept.
         self.scenario = Scenario.from_toml(order.text, str(folder / order.source), folder)
+        self._leaves = Leaves(self.scenario, order)
 
     def work(self, numbers: Sequence[int], stop: threading.Event) -> tuple[Done, ...]:
         """These points, until someone stops it."""
@@ -65,7 +67,7 @@ class PointsWorker:
         """A few points at once: all are read, simulated, put into figures, since each of the three
         takes half as long beside its like as right after the others.
         """
-        ready = [read(self.scenario, number, self.order) for number in numbers]
+        ready = [read(self.scenario, number, self.order, self._leaves) for number in numbers]
         ended: list[Ready | Played] = []
         for one in ready:
             done = None if stop.is_set() else played(one, self.order.threads, stop)
