@@ -1,15 +1,17 @@
 """Layouts worked out in processes of their own, a bounded number at a time; of each visitor only
-the latest counts.
+the latest counts, and who waits for first figures comes before who waits for details.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
@@ -23,13 +25,50 @@ _MOST_S = 60.0
 """A layout that takes longer is given up."""
 
 
+class _Turns:
+    """So many at a time; those that are urgent first."""
+
+    def __init__(self, free: int) -> None:
+        self._free = free
+        self._urgent: deque[asyncio.Future[None]] = deque()
+        self._others: deque[asyncio.Future[None]] = deque()
+
+    @contextlib.asynccontextmanager
+    async def mine(self, urgent: bool) -> AsyncIterator[None]:
+        """One turn, from when it comes."""
+        if self._free:
+            self._free -= 1
+        else:
+            turn = asyncio.get_running_loop().create_future()
+            (self._urgent if urgent else self._others).append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if not turn.cancelled():  # it came all the same
+                    self._pass_on()
+                raise
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        for waiting in (self._urgent, self._others):
+            while waiting:
+                turn = waiting.popleft()
+                if not turn.done():
+                    turn.set_result(None)
+                    return
+        self._free += 1
+
+
 class Solving:
     """Calls of pure functions in worker processes."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or max(1, min(os.cpu_count() or 1, 8))
         self._pool = self._made()
-        self._free = asyncio.Semaphore(self._workers)
+        self._turns = _Turns(self._workers)
         self._waiting = 0
         self._latest: dict[str, object] = {}
 
@@ -42,7 +81,9 @@ class Solving:
         for _ in range(self._workers):
             self._pool.submit(call)
 
-    async def latest(self, visitor: str, call: Callable[..., Any], *words: object) -> Any:
+    async def latest(
+        self, visitor: str, call: Callable[..., Any], *words: object, urgent: bool = False
+    ) -> Any:
         """The same, unless the visitor asks for something newer while it waits."""
         mine = self._latest[visitor] = object()
 
@@ -51,20 +92,24 @@ class Solving:
                 raise RefusedError(409, "superseded by a later layout")
 
         try:
-            return await self.done(call, *words, check=check)
+            return await self.done(call, *words, check=check, urgent=urgent)
         finally:
             if self._latest.get(visitor) == mine:
                 del self._latest[visitor]
 
     async def done(
-        self, call: Callable[..., Any], *words: object, check: Callable[[], None] = lambda: None
+        self,
+        call: Callable[..., Any],
+        *words: object,
+        check: Callable[[], None] = lambda: None,
+        urgent: bool = False,
     ) -> Any:
         """What a call answers. `check` may refuse it once its turn has come."""
         if self._waiting >= _MOST_WAITING:
             raise busy("many layouts are being worked out")
         self._waiting += 1
         try:
-            async with self._free:
+            async with self._turns.mine(urgent):
                 check()
                 return await self._called(call, words)
         finally:
