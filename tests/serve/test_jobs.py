@@ -275,6 +275,40 @@ def test_the_latest_of_a_visitor_wins() -> None:
     assert [(type(each), each.status) for each in (one, two)] == 2 * [(RefusedError, 409)]
 
 
+def test_who_waits_for_first_figures_comes_before_who_waits_for_details() -> None:
+    done: list[str] = []
+
+    async def asked() -> list[Any]:
+        desk = Solving(workers=1)
+
+        async def ask(name: str, visitor: str, *, urgent: bool) -> None:
+            await desk.latest(visitor, time.sleep, 0.0, urgent=urgent)
+            done.append(name)
+
+        try:
+            tasks = [asyncio.create_task(desk.done(time.sleep, 0.3))]
+            for name, visitor, urgent in (
+                ("details", "me", False),
+                ("figures", "me", True),
+                ("late details", "me", False),
+                ("given up", "you", True),
+                ("others", "you", False),
+            ):
+                await asyncio.sleep(0.01)
+                tasks.append(asyncio.create_task(ask(name, visitor, urgent=urgent)))
+            await asyncio.sleep(0.01)
+            tasks[4].cancel()
+            return await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            desk.close()
+
+    _, details, figures, late, given_up, others = asyncio.run(asked())
+    assert isinstance(details, RefusedError)
+    assert isinstance(given_up, asyncio.CancelledError)
+    assert (figures, late, others) == (None, None, None)
+    assert done == ["figures", "late details", "others"]
+
+
 def test_more_than_can_wait_are_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "_MOST_WAITING", 0)
 

@@ -70,7 +70,7 @@ class Solving:
         self._pool = self._made()
         self._turns = _Turns(self._workers)
         self._waiting = 0
-        self._latest: dict[str, object] = {}
+        self._latest: dict[tuple[str, bool], object] = {}
 
     def _made(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("spawn")
@@ -84,18 +84,23 @@ class Solving:
     async def latest(
         self, visitor: str, call: Callable[..., Any], *words: object, urgent: bool = False
     ) -> Any:
-        """The same, unless the visitor asks for something newer while it waits."""
-        mine = self._latest[visitor] = object()
+        """The same, unless the visitor asks for something newer while it waits; what is urgent
+        gives way only to what is urgent too.
+        """
+        mine, own = object(), (visitor, urgent)
+        keys = {own, (visitor, False)}
+        self._latest |= dict.fromkeys(keys, mine)
 
         def check() -> None:
-            if self._latest.get(visitor) != mine:
+            if self._latest.get(own) is not mine:
                 raise RefusedError(409, "superseded by a later layout")
 
         try:
             return await self.done(call, *words, check=check, urgent=urgent)
         finally:
-            if self._latest.get(visitor) == mine:
-                del self._latest[visitor]
+            for key in keys:
+                if self._latest.get(key) is mine:
+                    del self._latest[key]
 
     async def done(
         self,
