@@ -338,6 +338,25 @@ def test_a_lost_worker_is_replaced() -> None:
     asyncio.run(asked())
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="sizes are told by /proc")
+def test_workers_that_have_grown_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "_LOOK", 2)
+
+    async def asked(most: int) -> list[int]:
+        monkeypatch.setattr(solving, "_MOST_RESIDENT", most)
+        desk = Solving(workers=1)
+        try:
+            late = asyncio.create_task(desk.done(time.sleep, 0.2))
+            found = [await desk.done(os.getpid) for _ in range(4)]
+            await late
+            return found
+        finally:
+            desk.close()
+
+    assert len({*asyncio.run(asked(1 << 60))}) == 1
+    assert len({*asyncio.run(asked(0))}) > 1
+
+
 def test_what_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "_MOST_S", 0.5)
 

@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 from homenode.serve.bounds import bound_memory
@@ -23,6 +25,10 @@ _MOST_WAITING = 200
 """Requests that wait; more are told to come again."""
 _MOST_S = 60.0
 """A layout that takes longer is given up."""
+_MOST_RESIDENT = 512 << 20
+"""Bytes that a worker holds; it begins with half of it, and V8, which draws, gives little back."""
+_LOOK = 64
+"""Calls between two looks at that."""
 
 
 class _Turns:
@@ -71,6 +77,8 @@ class Solving:
         self._turns = _Turns(self._workers)
         self._waiting = 0
         self._latest: dict[tuple[str, bool], object] = {}
+        self._calls = 0
+        self._warmed: Callable[[], None] | None = None
 
     def _made(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("spawn")
@@ -78,6 +86,7 @@ class Solving:
 
     def warm(self, call: Callable[[], None]) -> None:
         """Starts all workers: the first who asks should not wait for them."""
+        self._warmed = call
         for _ in range(self._workers):
             self._pool.submit(call)
 
@@ -124,13 +133,26 @@ class Solving:
         pool = self._pool
         try:
             future = asyncio.get_running_loop().run_in_executor(pool, call, *words)
-            return await asyncio.wait_for(asyncio.shield(future), _MOST_S)
+            found = await asyncio.wait_for(asyncio.shield(future), _MOST_S)
         except TimeoutError as error:
             self._begin_anew(pool)
             raise RefusedError(503, f"the layout took more than {_MOST_S:g} s") from error
         except BrokenProcessPool as error:
             self._begin_anew(pool)
             raise busy("a worker was lost") from error
+        self._calls += 1
+        if self._calls % _LOOK == 0:
+            self._replace_grown()
+        return found
+
+    def _replace_grown(self) -> None:
+        """Others in place of workers that have grown too much; what these are at they end first."""
+        if all(_resident(worker.pid) <= _MOST_RESIDENT for worker in _workers(self._pool)):
+            return
+        grown, self._pool = self._pool, self._made()
+        if self._warmed is not None:
+            self.warm(self._warmed)
+        grown.shutdown(wait=False)
 
     def _begin_anew(self, broken: ProcessPoolExecutor) -> None:
         if self._pool is broken:
@@ -142,8 +164,20 @@ class Solving:
         _end(self._pool)
 
 
+def _workers(pool: ProcessPoolExecutor) -> list[BaseProcess]:
+    return [*(getattr(pool, "_processes", None) or {}).values()]
+
+
+def _resident(pid: int | None) -> int:
+    """Bytes of memory that a process holds; 0 where that is not told."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
 def _end(pool: ProcessPoolExecutor) -> None:
-    workers = [*(getattr(pool, "_processes", None) or {}).values()]
+    workers = _workers(pool)
     pool.shutdown(wait=False, cancel_futures=True)
     for worker in workers:
         worker.terminate()
