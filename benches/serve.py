@@ -1,6 +1,7 @@
 """How soon the page's server answers: clients who change layouts at once, of 20 partitions on 256
 cores. Prints answers' times, refusals, processor time an answer, and the memory of the server and
-its workers before and after. Each moves partitions, waits for the answer, and thinks. Three times:
+its workers before and after. Each asks as the page does: moves partitions, waits for the figures,
+rests, asks for the whole layout, and thinks; who moves on drops what has not come. Three times:
 layouts of which none was asked for before, three partitions moved of 20 to one of 8 places, by
 clients who think for a second; by such who look at each answer for some seconds, as people do; then
 one moved, so that most were asked for by somebody before.
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import httpx
@@ -39,6 +41,8 @@ workload = { kind = "users", count = 400, think = "200 ms", profile = "oltp" }
 BOOKS = 8
 PARTITIONS = 20
 AIM_MS = 500
+REST_S = 0.15
+"""As in the page's `board.js`."""
 LOOKS = 5
 """So many times as long as between two hasty moves somebody looks at an answer."""
 
@@ -69,10 +73,11 @@ def main() -> None:
                 ):
                     before, _ = memory_mib(server.pid)
                     begun, used = time.monotonic(), _processor_s(server.pid)
-                    times, refused = asyncio.run(
+                    times, whole, refused = asyncio.run(
                         _clients(address, asked.clients, asked.seconds, think, moved)
                     )
                     _tell(f"{what}, {think:g} s between", times, refused, time.monotonic() - begun)
+                    _tell_whole(whole, len(times))
                     used, (after, _) = _processor_s(server.pid) - used, memory_mib(server.pid)
                     print(
                         f"  {1000 * used / len(times):.0f} ms of processor time an answer; ", end=""
@@ -88,6 +93,12 @@ def _tell(what: str, times: list[float], refused: int, seconds: float) -> None:
     print(f"  p50 {median:.0f} ms, p95 {most:.0f} ms (aim {AIM_MS})")
 
 
+def _tell_whole(whole: list[float], of: int) -> None:
+    if whole:
+        median, most = np.percentile(whole, [50, 95])
+        print(f"  whole layouts: {len(whole)} of {of} moves, p50 {median:.0f}, p95 {most:.0f} ms")
+
+
 def address_of(server: subprocess.Popen[str]) -> str:
     """Where a server that was started says it is."""
     if server.stderr is None:
@@ -98,36 +109,58 @@ def address_of(server: subprocess.Popen[str]) -> str:
 
 async def _clients(
     address: str, count: int, seconds: float, think: float, moved: int
-) -> tuple[list[float], int]:
+) -> tuple[list[float], list[float], int]:
     # One for all: each of its own would take the server's processors for tens of milliseconds.
     context = httpx.create_ssl_context()
     end = time.monotonic() + seconds
-    told = await asyncio.gather(
-        *(_client(address, one, end, think, moved, context) for one in range(count))
-    )
-    times = [each for one, _ in told for each in one]
-    return times, sum(refused for _, refused in told)
+    told = [_Client(number, moved) for number in range(count)]
+    await asyncio.gather(*(one.moves(address, end, think, context) for one in told))
+    times = [each for one in told for each in one.times]
+    whole = [each for one in told for each in one.whole]
+    return times, whole, sum(one.refused for one in told)
 
 
-async def _client(
-    address: str, number: int, end: float, think: float, moved: int, context: ssl.SSLContext
-) -> tuple[list[float], int]:
-    draw, times, refused = random.Random(f"{number} {think} {moved}"), [], 0
-    async with httpx.AsyncClient(base_url=address, timeout=60, verify=context) as client:
-        await client.get("/")
-        await asyncio.sleep(draw.random() * think)
-        while time.monotonic() < end:
-            edits = {
-                f"partition.shop{one}.home": f"book{draw.randrange(BOOKS)}"
-                for one in draw.sample(range(1, PARTITIONS + 1), moved)
-            }
-            began = time.monotonic()
-            body = {"base": "scenario:twenty", "edits": edits}
+class _Client:
+    """A reader who moves partitions, as the page does for him."""
+
+    def __init__(self, number: int, moved: int) -> None:
+        self.draw = random.Random(f"{number} {moved}")
+        self.moved = moved
+        self.times: list[float] = []
+        """Until figures came [ms]."""
+        self.whole: list[float] = []
+        """Until the whole layout came, where it did before the next move [ms]."""
+        self.refused = 0
+
+    async def moves(self, address: str, end: float, think: float, context: ssl.SSLContext) -> None:
+        """Until its time is over."""
+        async with httpx.AsyncClient(base_url=address, timeout=60, verify=context) as client:
+            await client.get("/")
+            await asyncio.sleep(self.draw.random() * think)
+            while time.monotonic() < end:
+                edits = {
+                    f"partition.shop{one}.home": f"book{self.draw.randrange(BOOKS)}"
+                    for one in self.draw.sample(range(1, PARTITIONS + 1), self.moved)
+                }
+                body = {"base": "scenario:twenty", "edits": edits}
+                began = time.monotonic()
+                answer = await client.post("/api/figures", json=body)
+                self.times.append(1000 * (time.monotonic() - began))
+                told = answer.json() if answer.status_code == 200 else {}
+                self.refused += not told.get("solved")
+                settles = asyncio.create_task(self._settles(client, body, began, "map" in told))
+                await asyncio.sleep(think)
+                settles.cancel()
+
+    async def _settles(
+        self, client: httpx.AsyncClient, body: Mapping[str, object], began: float, is_known: bool
+    ) -> None:
+        if not is_known:
+            await asyncio.sleep(REST_S)
             answer = await client.post("/api/layout", json=body)
-            times.append(1000 * (time.monotonic() - began))
-            refused += answer.status_code != 200 or answer.json()["solved"] is None
-            await asyncio.sleep(think)
-    return times, refused
+            if answer.status_code != 200:  # busy: asked again later
+                return
+        self.whole.append(1000 * (time.monotonic() - began))
 
 
 def _processor_s(server: int) -> float:

@@ -20,7 +20,9 @@ class Counting:
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
 
-    async def latest(self, _: str, __: object, path: str, edits: dict[str, Any]) -> bytes:
+    async def latest(
+        self, _: str, __: object, path: str, edits: dict[str, Any], *, urgent: bool
+    ) -> bytes:
         self.asked.append(edits)
         return f"{len(self.asked)} {Path(path).read_text()}".encode()
 

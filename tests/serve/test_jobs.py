@@ -275,6 +275,40 @@ def test_the_latest_of_a_visitor_wins() -> None:
     assert [(type(each), each.status) for each in (one, two)] == 2 * [(RefusedError, 409)]
 
 
+def test_who_waits_for_first_figures_comes_before_who_waits_for_details() -> None:
+    done: list[str] = []
+
+    async def asked() -> list[Any]:
+        desk = Solving(workers=1)
+
+        async def ask(name: str, visitor: str, *, urgent: bool) -> None:
+            await desk.latest(visitor, time.sleep, 0.0, urgent=urgent)
+            done.append(name)
+
+        try:
+            tasks = [asyncio.create_task(desk.done(time.sleep, 0.3))]
+            for name, visitor, urgent in (
+                ("details", "me", False),
+                ("figures", "me", True),
+                ("late details", "me", False),
+                ("given up", "you", True),
+                ("others", "you", False),
+            ):
+                await asyncio.sleep(0.01)
+                tasks.append(asyncio.create_task(ask(name, visitor, urgent=urgent)))
+            await asyncio.sleep(0.01)
+            tasks[4].cancel()
+            return await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            desk.close()
+
+    _, details, figures, late, given_up, others = asyncio.run(asked())
+    assert isinstance(details, RefusedError)
+    assert isinstance(given_up, asyncio.CancelledError)
+    assert (figures, late, others) == (None, None, None)
+    assert done == ["figures", "late details", "others"]
+
+
 def test_more_than_can_wait_are_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "_MOST_WAITING", 0)
 
@@ -302,6 +336,25 @@ def test_a_lost_worker_is_replaced() -> None:
             desk.close()
 
     asyncio.run(asked())
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="sizes are told by /proc")
+def test_workers_that_have_grown_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "_LOOK", 2)
+
+    async def asked(most: int) -> list[int]:
+        monkeypatch.setattr(solving, "_MOST_RESIDENT", most)
+        desk = Solving(workers=1)
+        try:
+            late = asyncio.create_task(desk.done(time.sleep, 0.2))
+            found = [await desk.done(os.getpid) for _ in range(4)]
+            await late
+            return found
+        finally:
+            desk.close()
+
+    assert len({*asyncio.run(asked(1 << 60))}) == 1
+    assert len({*asyncio.run(asked(0))}) > 1
 
 
 def test_what_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

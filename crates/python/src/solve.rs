@@ -110,6 +110,7 @@ impl Layouts {
             },
         )?;
         columns.set_item("steady", column(|of| f64::from(u8::from(of.steady))))?;
+        columns.set_item("near", column(|of| of.near))?;
         columns.set_item("far", column(|of| of.far))?;
         columns.set_item("busy_vps", column(|of| of.busy_vps))?;
         columns.set_item("steps", steps)?;

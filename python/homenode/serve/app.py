@@ -83,6 +83,7 @@ def _routes() -> list[Route | Mount]:
         Route("/", _page),
         Mount("/assets", StaticFiles(directory=ASSETS)),
         Route("/api/start", _start),
+        Route("/api/figures", _figures, methods=["POST"]),
         Route("/api/layout", _layout, methods=["POST"]),
         Route("/api/difference", _difference, methods=["POST"]),
         Route("/api/run", _run, methods=["POST"]),
@@ -169,6 +170,12 @@ async def _start(request: Request) -> Response:
         start_data, str(desk.workspace.out), {name: str(path) for name, path in there.items()}
     )
     return JSONResponse({**told_of, "local": desk.local})
+
+
+async def _figures(request: Request) -> Response:
+    path, edits = _sides(request, await _asked(request))
+    found = await _desk(request).answered.figures(_visitor(request), path, edits)
+    return Response(found, media_type="application/json")
 
 
 async def _layout(request: Request) -> Response:

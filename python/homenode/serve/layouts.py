@@ -9,7 +9,6 @@ import contextlib
 import functools
 import io
 import json
-import time
 import tomllib
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -85,7 +84,6 @@ def check(path: str) -> None:
 
 def answer(path: str, edits: Edits) -> dict[str, Any]:
     """All that the page shows of a layout."""
-    began = time.monotonic()
     scenario = changed(path, edits)
     written = scenario.data
     shown = {
@@ -100,8 +98,7 @@ def answer(path: str, edits: Edits) -> dict[str, Any]:
         "unsolved": None,
     }
     try:
-        found = solve_scenario(scenario, run="layout")
-        shown["solved"] = solved_data(found, 1000.0 * (time.monotonic() - began))
+        shown["solved"] = solved_data(solve_scenario(scenario, run="layout"))
     except HomenodeError as error:
         shown["unsolved"] = error.problem
     return shown
@@ -120,7 +117,7 @@ def platform(scenario: Scenario) -> str:
     return _POLICIES.get(policy, policy)
 
 
-def solved_data(found: Figures, took_ms: float) -> dict[str, Any]:
+def solved_data(found: Figures) -> dict[str, Any]:
     """The figures of a steady state, or of a run."""
     partitions = {name: _figures(found, name) for name in found.partitions}
     entitlement = sum(one["entitlement"] for one in partitions.values())
@@ -129,7 +126,6 @@ def solved_data(found: Figures, took_ms: float) -> dict[str, Any]:
         "entitlement": entitlement,
         "partitions": partitions,
         "causes": {name: _causes(found, name) for name in found.partitions},
-        "took_ms": took_ms,
     }
 
 
@@ -178,7 +174,7 @@ def difference_of_runs(left: str, right: str) -> dict[str, Any]:
 def _apart(sides: Sequence[Figures], how: str) -> dict[str, Any]:
     both = [name for name in sides[1].partitions if name in sides[0].partitions]
     told = [explain(sides[1], name, sides[0], name) for name in both]  # type: ignore[arg-type]
-    used = [solved_data(one, 0.0) for one in sides]
+    used = [solved_data(one) for one in sides]
     less = used[0]["cores"] - used[1]["cores"]
     word = "fewer" if less > 0 else "more"
     before, now = (f"{one['cores']:.2f}" for one in used)

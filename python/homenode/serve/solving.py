@@ -1,17 +1,21 @@
 """Layouts worked out in processes of their own, a bounded number at a time; of each visitor only
-the latest counts.
+the latest counts, and who waits for first figures comes before who waits for details.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 from homenode.serve.bounds import bound_memory
@@ -21,6 +25,47 @@ _MOST_WAITING = 200
 """Requests that wait; more are told to come again."""
 _MOST_S = 60.0
 """A layout that takes longer is given up."""
+_MOST_RESIDENT = 512 << 20
+"""Bytes that a worker holds; it begins with half of it, and V8, which draws, gives little back."""
+_LOOK = 64
+"""Calls between two looks at that."""
+
+
+class _Turns:
+    """So many at a time; those that are urgent first."""
+
+    def __init__(self, free: int) -> None:
+        self._free = free
+        self._urgent: deque[asyncio.Future[None]] = deque()
+        self._others: deque[asyncio.Future[None]] = deque()
+
+    @contextlib.asynccontextmanager
+    async def mine(self, urgent: bool) -> AsyncIterator[None]:
+        """One turn, from when it comes."""
+        if self._free:
+            self._free -= 1
+        else:
+            turn = asyncio.get_running_loop().create_future()
+            (self._urgent if urgent else self._others).append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if not turn.cancelled():  # it came all the same
+                    self._pass_on()
+                raise
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        for waiting in (self._urgent, self._others):
+            while waiting:
+                turn = waiting.popleft()
+                if not turn.done():
+                    turn.set_result(None)
+                    return
+        self._free += 1
 
 
 class Solving:
@@ -29,9 +74,11 @@ class Solving:
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or max(1, min(os.cpu_count() or 1, 8))
         self._pool = self._made()
-        self._free = asyncio.Semaphore(self._workers)
+        self._turns = _Turns(self._workers)
         self._waiting = 0
-        self._latest: dict[str, object] = {}
+        self._latest: dict[tuple[str, bool], object] = {}
+        self._calls = 0
+        self._warmed: Callable[[], None] | None = None
 
     def _made(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("spawn")
@@ -39,32 +86,44 @@ class Solving:
 
     def warm(self, call: Callable[[], None]) -> None:
         """Starts all workers: the first who asks should not wait for them."""
+        self._warmed = call
         for _ in range(self._workers):
             self._pool.submit(call)
 
-    async def latest(self, visitor: str, call: Callable[..., Any], *words: object) -> Any:
-        """The same, unless the visitor asks for something newer while it waits."""
-        mine = self._latest[visitor] = object()
+    async def latest(
+        self, visitor: str, call: Callable[..., Any], *words: object, urgent: bool = False
+    ) -> Any:
+        """The same, unless the visitor asks for something newer while it waits; what is urgent
+        gives way only to what is urgent too.
+        """
+        mine, own = object(), (visitor, urgent)
+        keys = {own, (visitor, False)}
+        self._latest |= dict.fromkeys(keys, mine)
 
         def check() -> None:
-            if self._latest.get(visitor) != mine:
+            if self._latest.get(own) is not mine:
                 raise RefusedError(409, "superseded by a later layout")
 
         try:
-            return await self.done(call, *words, check=check)
+            return await self.done(call, *words, check=check, urgent=urgent)
         finally:
-            if self._latest.get(visitor) == mine:
-                del self._latest[visitor]
+            for key in keys:
+                if self._latest.get(key) is mine:
+                    del self._latest[key]
 
     async def done(
-        self, call: Callable[..., Any], *words: object, check: Callable[[], None] = lambda: None
+        self,
+        call: Callable[..., Any],
+        *words: object,
+        check: Callable[[], None] = lambda: None,
+        urgent: bool = False,
     ) -> Any:
         """What a call answers. `check` may refuse it once its turn has come."""
         if self._waiting >= _MOST_WAITING:
             raise busy("many layouts are being worked out")
         self._waiting += 1
         try:
-            async with self._free:
+            async with self._turns.mine(urgent):
                 check()
                 return await self._called(call, words)
         finally:
@@ -74,13 +133,26 @@ class Solving:
         pool = self._pool
         try:
             future = asyncio.get_running_loop().run_in_executor(pool, call, *words)
-            return await asyncio.wait_for(asyncio.shield(future), _MOST_S)
+            found = await asyncio.wait_for(asyncio.shield(future), _MOST_S)
         except TimeoutError as error:
             self._begin_anew(pool)
             raise RefusedError(503, f"the layout took more than {_MOST_S:g} s") from error
         except BrokenProcessPool as error:
             self._begin_anew(pool)
             raise busy("a worker was lost") from error
+        self._calls += 1
+        if self._calls % _LOOK == 0:
+            self._replace_grown()
+        return found
+
+    def _replace_grown(self) -> None:
+        """Others in place of workers that have grown too much; what these are at they end first."""
+        if all(_resident(worker.pid) <= _MOST_RESIDENT for worker in _workers(self._pool)):
+            return
+        grown, self._pool = self._pool, self._made()
+        if self._warmed is not None:
+            self.warm(self._warmed)
+        grown.shutdown(wait=False)
 
     def _begin_anew(self, broken: ProcessPoolExecutor) -> None:
         if self._pool is broken:
@@ -92,8 +164,20 @@ class Solving:
         _end(self._pool)
 
 
+def _workers(pool: ProcessPoolExecutor) -> list[BaseProcess]:
+    return [*(getattr(pool, "_processes", None) or {}).values()]
+
+
+def _resident(pid: int | None) -> int:
+    """Bytes of memory that a process holds; 0 where that is not told."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
 def _end(pool: ProcessPoolExecutor) -> None:
-    workers = [*(getattr(pool, "_processes", None) or {}).values()]
+    workers = _workers(pool)
     pool.shutdown(wait=False, cancel_futures=True)
     for worker in workers:
         worker.terminate()

@@ -109,28 +109,41 @@ def test_motion_is_as_wished(opened: Desk, request: pytest.FixtureRequest) -> No
     assert (moved > 0) == ("moving" in request.node.callspec.id)
 
 
+def busy(asked: list[Route], route: Route) -> None:
+    asked.append(route)
+    told = {"message": "busy", "next_step": "try again", "where": None}
+    route.fulfill(status=503, headers={"Retry-After": "0"}, json={"error": told})
+
+
 def test_a_busy_server_is_asked_once_more(opened: Desk) -> None:
     opened.open()
-    asked = []
-
-    def busy(route: Route) -> None:
-        asked.append(route)
-        route.fulfill(
-            status=503,
-            headers={"Retry-After": "0"},
-            json={"error": {"message": "busy", "next_step": "try again", "where": None}},
-        )
-
-    opened.page.route("**/api/layout", busy)
+    asked: list[Route] = []
+    opened.page.route("**/api/figures", lambda route: busy(asked, route))
     opened.block("lpar4").click()
     opened.page.get_by_role("menuitem", name="book 6").click()
     expect(opened.page.locator("#notice")).to_contain_text("busy")
     assert len(asked) == 2
     opened.shot("busy")
-    opened.page.unroute("**/api/layout")
+    opened.page.unroute("**/api/figures")
     opened.page.get_by_role("button", name="Try again").click()
     opened.settled()
     opened.at_home("lpar4", "book6")
+
+
+def test_first_figures_stay_while_a_server_is_busy(opened: Desk) -> None:
+    opened.open()
+    asked: list[Route] = []
+    opened.page.route("**/api/layout", lambda route: busy(asked, route))
+    opened.block("lpar4").click()
+    opened.page.get_by_role("menuitem", name="book 4").click()
+    expect(opened.page.locator("#board")).to_have_class("rough")
+    while len(asked) < 2:
+        opened.page.wait_for_timeout(50)
+    expect(opened.page.locator("#change")).to_contain_text("cores fewer")
+    expect(opened.page.locator("#notice")).to_be_hidden()
+    opened.page.unroute("**/api/layout")
+    expect(opened.page.locator("#board")).not_to_have_class("rough")
+    opened.at_home("lpar4", "book4")
 
 
 def test_a_lost_server_is_said_and_found_again(opened: Desk) -> None:

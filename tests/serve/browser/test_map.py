@@ -41,7 +41,7 @@ def test_a_drag_moves_at_once_and_saves(opened: Desk) -> None:
 def test_the_map_moves_before_the_answer_is_there(opened: Desk) -> None:
     opened.open()
     waiting: list[Route] = []
-    opened.page.route("**/api/layout", lambda route: waiting.append(route))  # noqa: PLW0108
+    opened.page.route("**/api/figures", lambda route: waiting.append(route))  # noqa: PLW0108
     drag(opened, "lpar4", "book6")
     opened.at_home("lpar4", "book6")
     expect(opened.page.locator("#board")).to_have_attribute("aria-busy", "true")
@@ -50,6 +50,41 @@ def test_the_map_moves_before_the_answer_is_there(opened: Desk) -> None:
     waiting[-1].continue_()
     opened.settled()
     opened.at_home("lpar4", "book3")
+
+
+def test_first_figures_come_before_the_whole_layout(opened: Desk) -> None:
+    opened.open()
+    before = opened.cores()
+    waiting: list[Route] = []
+    opened.page.route("**/api/layout", lambda route: waiting.append(route))  # noqa: PLW0108
+    drag(opened, "lpar4", "book4")
+    board = opened.page.locator("#board")
+    expect(board).to_have_class("rough")
+    first = opened.cores()
+    assert first < before
+    expect(opened.page.locator("#change")).to_contain_text("cores fewer")
+    opened.page.get_by_role("button", name="lpar4", exact=False).last.click()
+    expect(opened.page.locator("#panel .figures")).to_be_visible()
+    expect(opened.page.locator("#panel details")).to_have_class("stale")
+    opened.fair()
+    while not waiting:
+        opened.page.wait_for_timeout(50)
+    waiting[0].continue_()
+    expect(board).not_to_have_class("rough")
+    assert abs(opened.cores() - first) < 0.01 * first
+    expect(opened.page.locator("#panel details.stale")).to_have_count(0)
+
+
+def test_what_is_taken_back_is_back_on_the_map_at_once(opened: Desk) -> None:
+    opened.open("#base=example:frame&partition.lpar3.home=book1")
+    waiting: list[Route] = []
+    drag(opened, "lpar4", "book7")
+    opened.settled()
+    opened.page.route("**/api/*", lambda route: waiting.append(route))  # noqa: PLW0108
+    opened.page.locator("#undo").click()
+    opened.at_home("lpar4", "book5")
+    opened.at_home("lpar3", "book1")
+    expect(opened.page.locator("#board")).to_have_attribute("aria-busy", "true")
 
 
 def test_a_drop_beside_the_machine_or_escape_moves_nothing(opened: Desk) -> None:

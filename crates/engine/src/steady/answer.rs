@@ -80,7 +80,9 @@ pub struct Compared {
     pub steady: bool,
     /// Virtual processors with work.
     pub busy_vps: f64,
-    /// Share of core time on other nodes than the homes'.
+    /// Share of core time elsewhere on the homes' nodes.
+    pub near: f64,
+    /// The same on other nodes.
     pub far: f64,
     passage: Option<Passage>,
 }
@@ -103,6 +105,7 @@ impl Compared {
             response_ns: response_ns(doing, form).unwrap_or(f64::NAN),
             steady: !doing.load.overrun,
             busy_vps: doing.load.vps,
+            near: doing.away[0],
             far: doing.away[1],
             passage: Passage::of(&doing.load, &form.demand),
         }

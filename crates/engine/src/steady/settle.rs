@@ -51,25 +51,50 @@ pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled:
 }
 
 /// The same from above: from where each dispatch finds cold caches, so that bursts are as long, and
-/// homes as full, as can be.
+/// homes as full, as can be. Nothing where even that is at rest within `near` of where it began:
+/// every other balance lies between.
 pub(super) fn settle_from_above(
     state: &mut State,
     forms: &[&Form],
     scope: &Scope,
-    settled: f64,
-) -> usize {
+    (settled, near): (f64, f64),
+) -> Option<usize> {
+    let below = state.cores();
+    let mut cold = [below.clone(), below.clone(), below.clone()];
     state.cold = true;
-    for _ in 0..COLD_STEPS {
+    for step in 0..COLD_STEPS {
         state.step(forms, scope, 1.0);
+        cold[step % 3] = state.cores();
     }
     state.cold = false;
+    // A step back and forth is no rest, so the last one is held against the one before the last.
+    let last = COLD_STEPS - 1;
+    let at = |step: usize| &cold[step % 3];
+    let is_bound = are_alike(at(last), at(last - 2), ROUGHLY)
+        && [last, last - 1]
+            .iter()
+            .all(|step| are_alike(at(*step), &below, near));
+    if is_bound {
+        return None;
+    }
     for _ in 0..WARM_STEPS {
         state.step(forms, scope, 0.3);
     }
-    settle(state, forms, scope, settled)
+    Some(settle(state, forms, scope, settled))
+}
+
+/// Whether all partitions use as many cores, but for a share of them.
+fn are_alike(some: &[f64], others: &[f64], share: f64) -> bool {
+    let mut pairs = some.iter().zip(others);
+    pairs.all(|(one, other)| (one - other).abs() <= share * one.max(*other))
 }
 
 impl State {
+    /// Cores that each partition uses.
+    fn cores(&self) -> Vec<f64> {
+        self.doing.iter().map(Doing::cores).collect()
+    }
+
     /// One step of a part of the machine, after which what it carries is averaged in with `weight`;
     /// the largest relative change of the cores that a partition uses.
     pub fn step(&mut self, forms: &[&Form], scope: &Scope, weight: f64) -> f64 {

@@ -135,7 +135,7 @@ impl Layouts {
             return None;
         }
         let mut other = state.clone();
-        settle_from_above(&mut other, &forms, &self.scope(true), SETTLED);
+        settle_from_above(&mut other, &forms, &self.scope(true), (SETTLED, APART))?;
         Some(other.doing.iter().map(Doing::cores).collect())
     }
 

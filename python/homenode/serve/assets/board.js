@@ -1,12 +1,13 @@
 /**
  * The layout at work: its map, its figures, the chosen partition. A change shows at once; figures
- * are grey until the server's answer to the latest one is there, older answers don't count.
+ * are grey until the server's answer to the latest one is there, older answers don't count. First
+ * come figures to a thousandth, then the layout solved by itself.
  */
 
 import { Refusal, post } from "./api.js";
 import { announce, at, button } from "./dom.js";
 import { dragging, letDrag, movedTo } from "./drag.js";
-import { homesOf, lodgers, movedOn } from "./homes.js";
+import { expected, homesOf, lodgers } from "./homes.js";
 import { drawMap } from "./map.js";
 import { legend } from "./marks.js";
 import { openMenu } from "./menu.js";
@@ -17,17 +18,19 @@ import { grid } from "./told.js";
 import { compared, number, percent, placeName, signed } from "./words.js";
 
 /** @typedef {import("./contract.js").Answer} Answer */
-/** @typedef {import("./contract.js").MachineMap} MachineMap */
-/** @typedef {import("./contract.js").Solved} Solved */
+/** @typedef {import("./contract.js").First} First */
 /** @typedef {import("./contract.js").Value} Value */
 /** @typedef {Record<string, Value>} Edits */
 
-/** @type {Answer | null} */
+/** How long nothing changes before the layout is solved by itself. */
+const REST_MS = 150;
+/** Share of the cores by which first figures may be off. */
+const ROUGHLY = 0.005;
+
+/** The answer, or what a change that isn't answered yet makes of it.
+ * @type {Answer | null} */
 let answer = null;
-/** The answer's map, or what a change that isn't answered yet makes of it.
- * @type {MachineMap | null} */
-let map = null;
-/** @type {{base: string, solved: Solved | null} | null} As it was before any change. */
+/** @type {(Answer & {base: string}) | null} As it was before any change. */
 let opened = null;
 /** @type {Edits | null} */
 let preview = null;
@@ -39,6 +42,10 @@ let refused = null;
  * @type {string | null} */
 let tried = null;
 let stale = false;
+/** Whether there are only first figures. */
+let rough = false;
+/** What those who listen were told last. */
+let said = "";
 /** The layout that was asked for last, as text. */
 let wanted = "";
 let asked = new AbortController();
@@ -100,12 +107,12 @@ function menuAt(anchor) {
 /** How full a place is.
  * @param {string} place */
 function room(place) {
-  const index = map?.nodes.findIndex((one) => one.place === place) ?? -1;
-  const node = map?.nodes[index];
-  if (!map || !node || !answer?.solved) return "";
-  const here = lodgers(map, answer.solved)[index] ?? [];
+  const index = answer?.map.nodes.findIndex((one) => one.place === place) ?? -1;
+  const node = answer?.map.nodes[index];
+  if (!node || !answer?.solved) return "";
+  const here = lodgers(answer.map, answer.solved)[index] ?? [];
   const used = here.reduce((sum, one) => sum + (one.cores ?? 0), 0);
-  return `${number(used)} of ${node.active} ${map.unit}`;
+  return `${number(used)} of ${node.active} ${answer.map.unit}`;
 }
 
 /** @param {string} partition @param {string} place */
@@ -151,20 +158,21 @@ function layoutShown() {
 /** Show the layout of the address. */
 export async function refresh() {
   const layout = layoutShown();
-  const { base } = layout;
+  const { base, edits } = layout;
   wanted = JSON.stringify(layout);
-  if (answer && opened?.base !== base) answer = map = chosen = null;
-  if (answer && map) (map = ahead(answer, layout.edits)), (stale = true), draw();
+  said = "";
+  if (answer && opened?.base !== base) answer = chosen = null;
+  if (answer && opened) (answer = expected(answer, opened, edits)), (stale = true), draw();
   at("board").hidden = false;
   at("board").classList.toggle("loading", !answer);
   asked.abort();
   const mine = (asked = new AbortController());
   try {
-    const plain = Object.keys(layout.edits).length === 0;
+    const plain = Object.keys(edits).length === 0;
     const first = opened?.base === base ? null : await solve({ base, edits: {} }, mine.signal);
-    if (first) opened = { base, solved: first.solved };
-    const fresh = first && plain ? first : await solve(layout, mine.signal);
-    if (!mine.signal.aborted) accept(fresh);
+    if (first) opened = { base, ...first };
+    const fresh = first && plain ? first : await answered(layout, mine.signal);
+    if (!mine.signal.aborted) accept(fresh, false);
   } catch (error) {
     if (!mine.signal.aborted) refuse(error);
   }
@@ -174,30 +182,34 @@ export async function refresh() {
  * @param {state.Layout} layout @param {AbortSignal} signal @returns {Promise<Answer>} */
 const solve = (layout, signal) => post("/api/layout", layout, signal);
 
-/** The map with all homes that edits name.
- * @param {Answer} of @param {Edits} edits */
-function ahead(of, edits) {
-  let next = of.map;
-  for (const [name, { path, at: here }] of Object.entries(of.moves)) {
-    const to = edits[path];
-    if (typeof to === "string" && to !== here) next = movedOn(next, name, to);
+/** The same; where a layout is shown already, its first figures come on the way.
+ * @param {state.Layout} layout @param {AbortSignal} signal @returns {Promise<Answer>} */
+async function answered(layout, signal) {
+  if (!answer) return solve(layout, signal);
+  const found = /** @type {Answer | First} */ (await post("/api/figures", layout, signal));
+  if ("map" in found) return found;
+  if (found.solved && !signal.aborted) {
+    const causes = answer.solved?.causes ?? {};
+    accept({ ...answer, solved: { ...found.solved, causes }, unsolved: null }, true);
+    await new Promise((go) => setTimeout(go, REST_MS));
   }
-  return next;
+  return solve(layout, signal);
 }
 
-/** @param {Answer} fresh */
-function accept(fresh) {
-  const first = !answer;
+/** @param {Answer} fresh @param {boolean} first Whether only its figures are new. */
+function accept(fresh, first) {
+  const begins = !answer;
   answer = fresh;
-  map = fresh.map;
   stale = false;
+  rough = first;
   tried = null;
-  if (chosen && !map.partitions.some((one) => one.partition === chosen)) chosen = null;
+  if (chosen && !fresh.map.partitions.some((one) => one.partition === chosen)) chosen = null;
   at("board").classList.remove("loading");
   if (!refused) clearNotice();
   draw();
-  if (first) onFirst();
-  if (fresh.solved) announce(`${headline().join(", ")}.`);
+  if (begins) onFirst();
+  const words = `${headline().join(", ")}.`;
+  if (fresh.solved && words !== said) announce((said = words));
 }
 
 /** A refused change is taken back, and said.
@@ -206,6 +218,7 @@ function refuse(error) {
   if (!(error instanceof Refusal)) throw error;
   if (error.kind === "lost") return;
   if (error.kind === "late") return void setTimeout(refresh, 300);
+  if (error.kind === "busy" && rough) return void setTimeout(refresh, 2000);
   if (error.kind === "busy")
     return notice(error, [["Try again", refresh]]);
   if (tried && answer) {
@@ -232,12 +245,15 @@ function headline() {
   const { unit } = answer.map;
   const all = `${number(answer.solved.cores)} ${unit} used`;
   const before = opened?.solved;
-  return [all, before ? compared(answer.solved.cores, before.cores, unit) : ""];
+  const unsure = rough && before &&
+    Math.abs(answer.solved.cores - before.cores) < ROUGHLY * before.cores;
+  return [all, before && !unsure ? compared(answer.solved.cores, before.cores, unit) : ""];
 }
 
 /** All that shows the layout. */
 export function draw() {
-  if (!answer || !map) return;
+  if (!answer) return;
+  const { map } = answer;
   const [all, by] = headline();
   const less = answer.solved && opened?.solved && answer.solved.cores - opened.solved.cores;
   at("layout-title").textContent = answer.title || answer.name;
@@ -255,6 +271,7 @@ export function draw() {
     ? "Drag a partition to another place, or choose it and move it from its menu."
     : "Choose a partition to see it and to change it.";
   at("board").classList.toggle("stale", stale);
+  at("board").classList.toggle("rough", rough && !stale);
   at("board").setAttribute("aria-busy", String(stale));
   if (!dragging()) {
     drawMap(at("map"), { map, solved: answer.solved, chosen });
@@ -266,8 +283,8 @@ export function draw() {
   side.hidden = chosen === null || !onMap;
   at("choose").hidden = chosen !== null || !onMap;
   if (chosen !== null && !side.hidden)
-    drawPanel(side, { answer: { ...answer, map }, opened: opened?.solved ?? null,
-      partition: chosen, refused, stale },
+    drawPanel(side, { answer, opened: opened?.solved ?? null, partition: chosen, refused, stale,
+      rough },
     { change, move: menuAt, close: () => choose(null) });
 }
 
@@ -275,10 +292,9 @@ export const shownEdits = () => preview ?? state.now().edits;
 
 /** What the map shows, as a table. */
 function table() {
-  if (!answer || !map) return "";
-  const { solved } = answer;
+  if (!answer) return "";
+  const { solved, map: at } = answer;
   const before = opened?.solved?.partitions;
-  const at = map;
   const rows = at.partitions.map(({ partition, key }) => {
     const ran = solved?.partitions[partition];
     const was = before?.[partition];

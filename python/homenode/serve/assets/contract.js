@@ -23,8 +23,10 @@
 /** @typedef {{cores: number, response_ms: number | null, home_share: number | null,
  *   near_share: number | null, far_share: number | null, throughput: number | null}} Part */
 /** @typedef {{cause: string, label: string, cores: number}} Cause */
-/** @typedef {{cores: number, entitlement: number, partitions: Record<string, Part>,
- *   causes: Record<string, Cause[]>, took_ms: number}} Solved */
+/** @typedef {{cores: number, partitions: Record<string, Part>,
+ *   causes: Record<string, Cause[]>}} Solved */
+/** @typedef {{solved: {cores: number, partitions: Record<string, Part>} | null}} First
+ *   Figures to a thousandth, before the whole answer; null where only that tells them. */
 /** @typedef {{name: string, title: string, question: string | null, platform: string,
  *   map: MachineMap, fields: Record<string, Field[]>, moves: Record<string, Moves>,
  *   solved: Solved | null, unsolved: string | null}} Answer */

@@ -4,6 +4,8 @@
 /** @typedef {import("./contract.js").NodeMap} NodeMap */
 /** @typedef {import("./contract.js").Solved} Solved */
 /** @typedef {import("./contract.js").Tenant} Tenant */
+/** @typedef {import("./contract.js").Answer} Answer */
+/** @typedef {import("./contract.js").Layout} Layout */
 /** @typedef {{partition: string, share: number, cores: number | null, memory: number}} Lodger
  *   What a partition has at a node: a share of its home, cores by that share, memory. */
 
@@ -52,6 +54,27 @@ export function homesOf(map, partition) {
  * @param {MachineMap} map @param {NodeMap} of */
 export function capacityOf(map, of) {
   return map.active ? (of.active * map.capacity) / map.active : 0;
+}
+
+/**
+ * An answer as edits will make it, before the server has said so: homes on the map, what fields
+ * hold. What is not edited is as it was opened.
+ * @param {Answer} answer @param {Answer} opened @param {Layout["edits"]} edits @returns {Answer}
+ */
+export function expected(answer, opened, edits) {
+  let { map } = answer;
+  const moves = Object.fromEntries(Object.entries(answer.moves).map(([name, one]) => {
+    const to = edits[one.path] ?? opened.moves[name]?.at ?? null;
+    const at = typeof to === "string" ? to : null;
+    if (at !== null && at !== one.at) map = movedOn(map, name, at);
+    return [name, { ...one, at }];
+  }));
+  const fields = Object.fromEntries(Object.entries(answer.fields).map(([name, list]) => {
+    const was = new Map(opened.fields[name]?.map(({ path, value }) => [path, value]));
+    return [name, list.map((one) =>
+      ({ ...one, value: edits[one.path] ?? was.get(one.path) ?? one.value }))];
+  }));
+  return { ...answer, map, moves, fields };
 }
 
 /**

@@ -10,13 +10,15 @@ import { compared, number, percent, placeName, told } from "./words.js";
 /** @typedef {import("./contract.js").Solved} Solved */
 /** @typedef {import("./contract.js").Value} Value */
 /** @typedef {{answer: Answer, opened: Solved | null, partition: string,
- *   refused: {path: string, value: Value, message: string} | null, stale: boolean}} Shown */
+ *   refused: {path: string, value: Value, message: string} | null, stale: boolean,
+ *   rough: boolean}} Shown  `rough`: causes are those of the layout before. */
 /** @typedef {{change: (path: string, value: Value) => void, move: (anchor: Element) => void,
  *   close: () => void}} Acts */
 
 /** @param {HTMLElement} place @param {Shown} shown @param {Acts} acts */
 export function drawPanel(place, shown, acts) {
-  const { answer, partition, stale } = shown;
+  const { answer, partition, stale, rough } = shown;
+  const open = place.querySelector("details")?.open ?? false;
   const focus = place.contains(document.activeElement) ? document.activeElement?.id : null;
   const fields = answer.fields[partition] ?? [];
   const moves = answer.moves[partition];
@@ -34,7 +36,7 @@ export function drawPanel(place, shown, acts) {
     moves?.why_not ? h("p", { class: "hint" }, moves.why_not) : "",
     figures(shown, stale),
     ...fields.map((field) => drawField(field, shown, acts)),
-    causes(answer.solved, partition) ?? "",
+    causes(answer.solved, partition, { open, class: stale || rough ? "stale" : null }) ?? "",
   );
   if (focus) document.getElementById(focus)?.focus();
 }
@@ -114,11 +116,12 @@ function control(field, id, value, acts) {
 }
 
 /** Where its cores went.
- * @param {Solved | null} solved @param {string} partition */
-function causes(solved, partition) {
+ * @param {Solved | null} solved @param {string} partition
+ * @param {{open: boolean, class: string | null}} how */
+function causes(solved, partition, how) {
   const all = solved?.causes[partition]?.filter((one) => Math.abs(one.cores) >= 0.005);
   if (!all?.length) return null;
-  return h("details", {}, h("summary", {}, "Where its cores went"),
+  return h("details", how, h("summary", {}, "Where its cores went"),
     h("table", {}, h("tbody", {}, ...all.map(({ label, cores }) =>
       h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, number(cores, 2)))))));
 }

@@ -22,7 +22,8 @@ from homenode.simulate.kept.totals import NS_PER_S, UnknownCounterError
 
 MORE_THAN_IT_CAN = "more work comes than it can do"
 _DIGITS = 6
-_WITHOUT_TRANSACTIONS = ("loops", "idle")
+WITHOUT_TRANSACTIONS = ("loops", "idle")
+"""Kinds of work that have none."""
 _PERCENTILES = ("p50", "p95", "p99")
 _OF_ZVM = ("guest_ns", "chargeable_ns", "system_ns")
 
@@ -124,7 +125,7 @@ def _load(
     """One of several workloads of a partition."""
     ns = float(spec["duration_ns"])
     seconds = ns / NS_PER_S
-    has_any = work["kind"] not in _WITHOUT_TRANSACTIONS
+    has_any = work["kind"] not in WITHOUT_TRANSACTIONS
     done = _rate(of) * seconds if has_any else 0.0
     totals = Known(
         busy_ns=of["cores"] * ns,
@@ -158,7 +159,7 @@ def _told(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Known:
 def _transactions(one: PartitionSpec, of: PartitionSolved) -> float:
     """Of a second, in the digits to which the solver settles; loops have none."""
     alone = of["zvm"] is None and "workloads" not in of
-    if alone and one["workload"]["kind"] in _WITHOUT_TRANSACTIONS:
+    if alone and one["workload"]["kind"] in WITHOUT_TRANSACTIONS:
         return 0.0
     return _rate(of)
 
