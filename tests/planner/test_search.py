@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import random
 import threading
@@ -11,6 +12,7 @@ from typing import Any
 import layouts
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from homenode.errors import ScenarioError
 from homenode.planner import advise
@@ -18,6 +20,7 @@ from homenode.planner.choice import best_rows, trim
 from homenode.planner.problem import Problem
 from homenode.planner.rules import excess_of
 from homenode.planner.search import Search
+from homenode.planner.solver import Figures, Solver
 from homenode.simulate.scenario import Scenario
 
 FEW = """\
@@ -312,3 +315,30 @@ def test_rules_that_simulations_tighten_are_kept_so_tightly() -> None:
         solved = problem.solved(other[None, :])
         assert solved.options[0, partition] != options[partition]
         assert (excess_of(problem.rules, solved)[0][of_response] <= -0.1 + 0.01).all()
+
+
+def test_what_only_a_search_among_neighbours_accepts_is_not_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Homes are full, and whatever is not solved by itself looks as if it took half of the cores.
+    at: list[list[int]] = []
+    near, solve = Solver.near, Solver.solve
+
+    def stand(self: Solver, options: NDArray[np.int64]) -> None:
+        at[:] = [options.tolist()]
+        near(self, options)
+
+    def flattered(self: Solver, options: NDArray[np.int64]) -> Figures:
+        told = solve(self, options)
+        own = [not any(row) or row in at for row in options.tolist()]
+        return dataclasses.replace(told, cores=np.where(own, told.cores.T, 0.5 * told.cores.T).T)
+
+    monkeypatch.setattr(Solver, "near", stand)
+    monkeypatch.setattr(Solver, "solve", flattered)
+    full = [layouts.partition(f"p{n}", f"drawer{n}", rate=1600, virtual=12) for n in range(3)]
+    told = advise(layouts.scenario(*full), free=["home"], confirm=False)
+    least = told.do_nothing.cores.mean
+    assert least is not None
+    assert least > 30
+    savings = [one.saving.mean for one in told.best]
+    assert all(saving is not None and saving >= 0.01 * least for saving in savings), savings

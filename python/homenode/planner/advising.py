@@ -126,13 +126,12 @@ class Advising:
 
     def _chosen(self, best: int) -> list[tuple[int, Rows]]:
         """Layouts that are simulated: the best of the scenario, and of each variant its best."""
-        worth = self.problem.wishes.told.worth
-        rows = best_rows(self.search, worth, best)
+        rows = self._holding(0, best)
         rows = needed(self.problem, rows) if self._goal == "headroom" else rows
         chosen = [(0, row) for row in rows]
         for at, one in enumerate(self.branches):
             if at and one.search.begun and one.brings(self._least):
-                found = best_rows(one.search, worth, 1, self.search.seen)
+                found = self._holding(at, 1)
                 found = needed(one.problem, found, of_variant=True)
                 chosen += [(at, row) for row in found]
         if not self.variants:
@@ -141,6 +140,41 @@ class Advising:
         # The best that keeps machine and partitions is told beside those that do not.
         own = next((at for at, (branch, _) in enumerate(chosen) if not branch), 0)
         return chosen[:best] if best == 1 or own < best else [*chosen[: best - 1], chosen[own]]
+
+    def _holding(self, at: int, count: int) -> list[Rows]:
+        """The best rows of a branch that hold once each is solved by itself: of neighbours that are
+        solved together where homes are full another balance may have been found.
+        """
+        search, worth = self.branches[at].search, self.problem.wishes.told.worth
+        first, breaking = self.search.seen if at else None, list[Rows]()
+        for _ in range(_TRIES):
+            rows = best_rows(search, worth, count, first)
+            broken = [row for row in rows if self._breaks(at, row)]
+            wrong = [*broken, *(row for row in rows if not self._saves(at, row))]
+            breaking += broken
+            if not wrong or self.stopped:
+                break
+            search.refuse(wrong)
+        # Where nothing holds, what is in the way is told of those that break a rule.
+        return [row for row in rows if row.tobytes() not in search.refused] or breaking[:count]
+
+    def _breaks(self, at: int, row: Rows) -> bool:
+        """Whether a row solved by itself breaks a rule; what simulations tell is left to them."""
+        problem = self.branches[at].problem
+        problem.stand_at(row)
+        over = problem.broken(row[None, :])[0]
+        left = [self.runs is not None and rule.simulated for rule in problem.rules]
+        return any(one > 0 and not later for one, later in zip(over, left, strict=True))
+
+    def _saves(self, at: int, row: Rows) -> bool:
+        """Whether a row solved by itself saves what it must."""
+        problem, now = self.branches[at].problem, self.problem.solved_now
+        problem.stand_at(row)
+        if not self.search.seen.kept[0]:
+            return True
+        was = float(now.goal(self.problem.goal)[0])
+        goal = float(problem.solved(row[None, :]).goal(problem.goal)[0])
+        return goal <= was - self.problem.wishes.told.worth * abs(was)
 
     def _score(self, at: int, row: Rows) -> float:
         return float(self.branches[at].search.look(row[None, :])[0])
@@ -242,10 +276,14 @@ class Advising:
         """Whether it is better than the layout as it is, and beyond chance where that is known."""
         if one.breaks:
             return False
-        if now.breaks or one.run is None:
+        if now.breaks:
             return True
         figure = {"cores": now.cores.mean, "response": now.response_ms.mean, "money": now.money}
-        return is_sure(one.saving, self.problem.wishes.told.worth * (figure.get(self._goal) or 0.0))
+        least = self.problem.wishes.told.worth * (figure.get(self._goal) or 0.0)
+        if one.run is None:
+            saved_alone = one.saving.mean or 0.0
+            return saved_alone > 0 and saved_alone >= least
+        return is_sure(one.saving, least)
 
     def _told_apart(self, answers: Sequence[Answer]) -> list[Answer]:
         """Without those that bring no more than another one with fewer changes, beyond chance."""

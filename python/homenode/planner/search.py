@@ -88,6 +88,8 @@ class Search:
     """Whether every layout of the space was looked at."""
     forbidden: set[tuple[int, int]] = field(default_factory=set)
     """Forms, by partition and option, that did not meet their demand when they were simulated."""
+    refused: set[bytes] = field(default_factory=set)
+    """Rows that did not hold when they were solved by themselves."""
     _parts: list[Solved] = field(default_factory=list)
     _excess: list[Floats] = field(default_factory=list)
     _scores: dict[bytes, float] = field(default_factory=dict)
@@ -134,6 +136,8 @@ class Search:
         goal = np.concatenate([one.goal(self.goal) for one in self._parts])
         excess = np.concatenate(self._excess)
         forbidden = self._is_forbidden(told["options"])
+        if self.refused:
+            forbidden |= np.array([row.tobytes() in self.refused for row in told["rows"]])
         return Seen(
             **told, goal=goal, excess=excess, broken=excess > self.limits, forbidden=forbidden
         )
@@ -151,6 +155,12 @@ class Search:
             self._local([seen.rows[[int(np.argmin(scores))]]])
             self._near(self.space.now()[0])
         return self.seen
+
+    def refuse(self, rows: Sequence[Rows]) -> None:
+        """Take these rows as forbidden from now on."""
+        self.refused |= {row.tobytes() for row in rows}
+        self._scores |= {row.tobytes(): 2 * _PENALTY for row in rows}
+        self._best = min(self._scores.values())
 
     def look(self, rows: Rows) -> Floats:
         """The score of each row: its goal's figure, far above all others where it breaks rules."""
