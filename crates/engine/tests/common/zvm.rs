@@ -55,7 +55,9 @@ pub fn no_locks() -> CpLocks {
     CpLocks {
         dispatch: 0.0,
         frame: 0.0,
-        page_io: 0.0,
+        page: 0.0,
+        ready: 0.0,
+        answer: 0.0,
         hold: 0.0,
         lines: 0.0,
         search: 0.0,
@@ -68,7 +70,9 @@ pub fn real_locks() -> CpLocks {
     CpLocks {
         dispatch: 1.0,
         frame: 1.0,
-        page_io: 1.0,
+        page: 1.0,
+        ready: 1.0,
+        answer: 500.0,
         hold: 100.0,
         lines: 3.0,
         search: 1.0,
