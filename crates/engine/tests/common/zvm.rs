@@ -189,6 +189,7 @@ pub fn paging(volumes: u16) -> Paging {
         control_units: 1,
         aliases: 0,
         transport: true,
+        paths: 0,
         bytes: 1024 * GIB,
         block_pages: 8,
         scan_ns: 2_000,

@@ -137,6 +137,7 @@ class PagingSpec(TypedDict):
     volumes: int
     control_units: int
     aliases: int
+    paths: NotRequired[int]
     transport: bool
     bytes: int
     block_pages: int
