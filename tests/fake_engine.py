@@ -104,6 +104,12 @@ PARTITION_COLUMNS = [
     "thread_ns",
     "mt1_ns",
     "prorated_ns",
+    "scheduler_locks",
+    "scheduler_spin_ns",
+    "vector_locks",
+    "vector_spin_ns",
+    "page_locks",
+    "page_spin_ns",
     "nvcsw",
     "nivcsw",
     "host_migrations",
@@ -194,6 +200,8 @@ SWITCH_COLUMNS = [
     "elements",
     "list_ns",
     "line_wait_ns",
+    "locks",
+    "lock_spin_ns",
 ]
 VOLUME_COLUMNS = [
     "time_ns",

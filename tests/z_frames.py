@@ -43,13 +43,16 @@ VIRTUAL_MACHINE = str.split(
     "time_ns partition virtual_machine guest_ns chargeable_ns dispatches wait_ns page_wait_ns "
     "page_reads tx_done response_ns"
 )
-SWITCH = str.split("time_ns partition switch frames bytes searches elements list_ns line_wait_ns")
+SWITCH = str.split(
+    "time_ns partition switch frames bytes searches elements list_ns line_wait_ns locks lock_spin_ns"
+)
 VOLUME = str.split(
     "time_ns partition volume ios reads pages pend_ns disc_ns conn_ns queue_ns busy_ns cache_hits"
 )
 MORE = str.split(
     "guest_ns chargeable_ns system_ns unparked_ns pages_in pages_out page_reads page_writes "
-    "spin_instructions thread_ns mt1_ns prorated_ns book_list"
+    "spin_instructions thread_ns mt1_ns prorated_ns book_list "
+    "scheduler_locks scheduler_spin_ns vector_locks vector_spin_ns page_locks page_spin_ns"
 )
 
 
@@ -132,6 +135,7 @@ def second(spec: Mapping[str, Any], index: int, now: int) -> dict[str, list[dict
     row |= {"page_writes": VOLUMES * VOLUME_RATE - round(VOLUMES * VOLUME_RATE * READS)}
     row |= {"response_ns": done * 102_470_000, "dispatches": 50_000}
     row |= {"book_list": lost // 20, "book_memory_local": lost - lost // 20}
+    row |= {"page_locks": 1000, "page_spin_ns": busy // 100}
     row |= {"book_spin": busy // 60, "book_useful": busy - lost - busy // 60}
     return {
         "partition": [row],

@@ -44,6 +44,7 @@ fn paging() -> Paging {
         control_units: 16,
         aliases: 2,
         transport: true,
+        paths: 0,
         bytes: 8192 * GIB,
         block_pages: 20,
         scan_ns: 5_000,

@@ -88,7 +88,9 @@ fn control_program(machines: Vec<VirtualMachine>, switches: Vec<Switch>) -> Zvm 
         locks: CpLocks {
             dispatch: 1.0,
             frame: 0.25,
-            page_io: 2.0,
+            page: 1.0,
+            ready: 1.0,
+            answer: 1_000.0,
             search: 0.0,
             hold: 100.0,
             lines: 2.0,

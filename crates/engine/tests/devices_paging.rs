@@ -88,6 +88,28 @@ fn command_mode_takes_longer_on_the_channel() {
 }
 
 #[test]
+fn command_mode_waits_for_channel_paths_and_transport_mode_does_not() {
+    let of = |transport, paths| {
+        let paging = Paging {
+            transport,
+            paths,
+            control_units: 2,
+            ..quick(16)
+        };
+        Closed::run(&paging, 16, 1_000_000_000).all()
+    };
+    let of_paths = [1, 2, 4, 8].map(|paths| of(false, paths));
+    let pend = |all: &VolumeCounters| all.pend_ns / all.ios;
+    assert!(of_paths.is_sorted_by(|few, many| few.ios <= many.ios && pend(few) >= pend(many)));
+    // One path of each of two units is always at work, and no more than that.
+    let used = of_paths[0].conn_ns as f64 / 2e9;
+    assert!(used > 0.98 && used < 1.001, "{used}");
+    // Eight volumes of a unit with a path each wait for none, as if there were no end of paths.
+    assert_eq!(of_paths[3], of(false, 0));
+    assert_eq!(of(true, 1), of(true, 0));
+}
+
+#[test]
 fn scarce_frames_limit_the_pages_and_not_the_reads() {
     let scarce = Paging {
         scan_ns: 20_000,

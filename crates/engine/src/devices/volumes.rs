@@ -5,13 +5,15 @@
 //!
 //! ```text
 //! queue        until the volume or an alias takes it
-//! pend         until its channel program runs at the volume
+//! pend         until its channel program runs at the volume, and for a channel path
 //! disconnect   until the data is in the storage server's cache: nothing on a hit
 //! connect      on the channel: for each I/O, and for each page; longer in command mode
 //! ```
 //!
-//! Service is pend, disconnect and connect, response is that and the queue. Channels and host
-//! adapters are never the limit: pend is one number.
+//! Service is pend, disconnect and connect, response is that and the queue. In command mode the
+//! commands of a channel program follow each other, and it has a path of its control unit for as
+//! long as it is connected; others wait for one, first come, first served. In transport mode it is
+//! one exchange, and those of many I/Os share the paths, which are never the limit.
 
 use std::collections::VecDeque;
 
@@ -72,6 +74,7 @@ struct Io {
     /// When it was asked for, while it waits; then how long it waited.
     asked: Time,
     queue: Time,
+    pend: Time,
     disc: Time,
     conn: Time,
 }
@@ -79,7 +82,16 @@ struct Io {
 #[derive(Clone, Copy)]
 enum Event {
     Ask(u32),
+    Connect(u32),
     End(u32),
+}
+
+/// Channel paths of a control unit.
+#[derive(Clone, Default)]
+struct Paths {
+    free: u16,
+    /// I/Os that wait for one, and since when.
+    waiting: VecDeque<(u32, Time)>,
 }
 
 #[derive(Default)]
@@ -97,6 +109,8 @@ pub(super) struct Volumes {
     volumes: Vec<Volume>,
     /// Aliases to spare of each control unit.
     aliases: Vec<u16>,
+    /// Paths of each; none where they are never the limit.
+    paths: Vec<Paths>,
     storage: Storage,
     choice: Stream,
     events: Queue<Event>,
@@ -111,6 +125,12 @@ impl Volumes {
         } else {
             spec.command_page_ns
         };
+        let units = usize::from(spec.control_units.max(1));
+        let bound = !spec.transport && spec.paths > 0;
+        let paths = Paths {
+            free: spec.paths,
+            ..Paths::default()
+        };
         Self {
             pend: Time::from_ns(spec.pend_ns),
             connect: Time::from_ns(spec.connect_ns),
@@ -118,7 +138,8 @@ impl Volumes {
             volumes: (0..spec.volumes.max(1))
                 .map(|_| Volume::default())
                 .collect(),
-            aliases: vec![spec.aliases; usize::from(spec.control_units.max(1))],
+            aliases: vec![spec.aliases; units],
+            paths: vec![paths; if bound { units } else { 0 }],
             storage,
             choice,
             events: Queue::new(),
@@ -145,6 +166,7 @@ impl Volumes {
             hit: true,
             asked: at,
             queue: Time::ZERO,
+            pend: self.pend,
             disc: Time::ZERO,
             conn: Time::ZERO,
         };
@@ -181,6 +203,10 @@ impl Volumes {
                 self.arrive(at, id);
                 Some(None)
             }
+            Event::Connect(id) => {
+                self.connect(at, id);
+                Some(None)
+            }
             Event::End(id) => Some(Some(self.end(at, id))),
         }
     }
@@ -212,18 +238,50 @@ impl Volumes {
             io.disc = disc.unwrap_or(Time::ZERO);
         }
         io.conn = self.connect + self.page * u64::from(io.request.pages);
-        let (volume, end) = (io.volume, now + self.pend + io.disc + io.conn);
+        let (volume, ready, conn) = (io.volume, now + self.pend + io.disc, io.conn);
         if alias {
             let unit = self.unit_of(volume);
             self.aliases[unit] -= 1;
         } else {
             self.volumes[usize::from(volume)].busy = true;
         }
+        let (at, next) = if self.paths.is_empty() {
+            (ready + conn, Event::End(id))
+        } else {
+            (ready, Event::Connect(id))
+        };
+        self.events.schedule(at, Priority::FIRST, next);
+    }
+
+    /// A channel program is to be connected: it takes a path, or waits for one.
+    fn connect(&mut self, now: Time, id: u32) {
+        let unit = self.unit_of(self.ios[id as usize].volume);
+        let paths = &mut self.paths[unit];
+        if paths.free == 0 {
+            paths.waiting.push_back((id, now));
+            return;
+        }
+        paths.free -= 1;
+        let end = now + self.ios[id as usize].conn;
         self.events.schedule(end, Priority::FIRST, Event::End(id));
+    }
+
+    /// A path of a control unit falls free.
+    fn disconnect(&mut self, now: Time, unit: usize) {
+        let Some(paths) = self.paths.get_mut(unit) else {
+            return;
+        };
+        paths.free += 1;
+        if let Some((next, since)) = paths.waiting.pop_front() {
+            let io = &mut self.ios[next as usize];
+            io.pend = io.pend + (now - since);
+            self.connect(now, next);
+        }
     }
 
     fn end(&mut self, now: Time, id: u32) -> Request {
         let io = self.ios[id as usize];
+        self.disconnect(now, self.unit_of(io.volume));
         self.free.push(id);
         self.count(&io);
         let unit = self.unit_of(io.volume);
@@ -249,7 +307,7 @@ impl Volumes {
         counters.reads += u64::from(read);
         counters.pages += u64::from(io.request.pages);
         counters.hits += u64::from(read && io.hit);
-        counters.pend_ns += self.pend.as_ns();
+        counters.pend_ns += io.pend.as_ns();
         counters.disc_ns += io.disc.as_ns();
         counters.conn_ns += io.conn.as_ns();
         counters.queue_ns += io.queue.as_ns();

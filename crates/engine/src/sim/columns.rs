@@ -23,7 +23,7 @@ pub const GAUGES: [&str; 15] = [
 ];
 
 /// Columns of the partition table before its lines and books.
-const PARTITION: [&str; 77] = [
+const PARTITION: [&str; 83] = [
     "time_ns",
     "partition",
     "busy_ns",
@@ -88,6 +88,12 @@ const PARTITION: [&str; 77] = [
     "thread_ns",
     "mt1_ns",
     "prorated_ns",
+    "scheduler_locks",
+    "scheduler_spin_ns",
+    "vector_locks",
+    "vector_spin_ns",
+    "page_locks",
+    "page_spin_ns",
     "nvcsw",
     "nivcsw",
     "host_migrations",
@@ -175,7 +181,7 @@ pub const VIRTUAL_MACHINE: [&str; 11] = [
 ];
 
 /// Columns of the virtual switch table.
-pub const SWITCH: [&str; 9] = [
+pub const SWITCH: [&str; 11] = [
     "time_ns",
     "partition",
     "switch",
@@ -185,6 +191,8 @@ pub const SWITCH: [&str; 9] = [
     "elements",
     "list_ns",
     "line_wait_ns",
+    "locks",
+    "lock_spin_ns",
 ];
 
 /// Columns of the paging volume table.

@@ -24,7 +24,7 @@ use crate::kernel::Key;
 use crate::spec::Spec;
 
 /// Columns of the partition table that only z/VM fills.
-pub const GUEST_COLUMNS: usize = 12;
+pub const GUEST_COLUMNS: usize = 18;
 /// Columns of the partition table that only hosts fill.
 pub const HOST_COLUMNS: usize = 13;
 

@@ -37,6 +37,10 @@ pub struct Paging {
     pub aliases: u16,
     /// Channel programs in transport mode (zHPF) instead of command mode.
     pub transport: bool,
+    /// Channel paths of each control unit. A channel program in command mode has one for as long as
+    /// it is connected; 0 = they are never the limit.
+    #[serde(default)]
+    pub paths: u16,
     /// Size of all volumes together [bytes].
     pub bytes: u64,
     /// Pages of a block: they leave memory together and come back together, as far as there are

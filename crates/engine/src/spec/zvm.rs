@@ -84,8 +84,9 @@ pub struct CpPaths {
     pub page_io: f64,
     /// One page brought in or stolen; not chargeable.
     pub page: f64,
-    /// Signalling one idle processor that a virtual processor has become ready; every idle one is
-    /// signalled, and looks at the vectors. Chargeable; 0 = idle processors are not signalled.
+    /// Signalling one idle processor that a virtual processor has become ready; every idle one of
+    /// its dispatch vector is signalled, and looks there. Chargeable; 0 = idle processors are not
+    /// signalled.
     #[serde(default)]
     pub signal: f64,
     /// Share of paging reads whose end only the master processor may handle [0..1].
@@ -97,12 +98,21 @@ pub struct CpPaths {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpLocks {
-    /// Times that the dispatcher's locks are taken for one dispatch.
+    /// Times that the scheduler's lock is taken shared, and a dispatch vector's, for one dispatch.
     pub dispatch: f64,
+    /// Times that the scheduler's lock is taken exclusive for a virtual processor that becomes
+    /// ready: an element of each unparked processor is closed.
+    #[serde(default)]
+    pub ready: f64,
     /// Times that a switch's lock is taken for one frame.
     pub frame: f64,
-    /// Times that the paging lock is taken for one paging read or write.
-    pub page_io: f64,
+    /// Times that the lock of pages is taken for a page that comes in, whose frame another page
+    /// loses.
+    pub page: f64,
+    /// Instructions after which a processor has answered, on average, when a page's translation is
+    /// taken from all unparked ones; the lock of pages is held until the last has.
+    #[serde(default)]
+    pub answer: f64,
     /// Instructions for which a lock is held at a time.
     pub hold: f64,
     /// Lines that come with a lock to its new holder, its own included.

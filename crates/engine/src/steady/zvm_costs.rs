@@ -40,6 +40,20 @@ pub(super) struct CpCosts {
     pub nothing: Segment,
     /// What a processor does that is signalled for work that another takes.
     pub in_vain: Segment,
+    /// What it costs to make a virtual processor ready, signals apart.
+    pub ready: Segment,
+    /// Dispatch vectors with unparked processors.
+    pub vectors: f64,
+}
+
+/// Idle processors that are signalled for one that becomes ready.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Called {
+    /// Of its vector, and how often there is one at least.
+    pub beside: f64,
+    pub any: f64,
+    /// All, the one that comes from elsewhere included.
+    pub all: f64,
 }
 
 impl State {
@@ -48,6 +62,8 @@ impl State {
         let (doing, cp) = (&self.doing[at], &self.cps[at]);
         let mut costs = CpCosts::default();
         let vectors = self.vectors(form, guests);
+        let open = f64::from(guests.open) / f64::from(guests.online.max(1));
+        costs.vectors = (vectors * open).max(1.0);
         for site in doing.sites.iter().filter(|site| site.share > NOTHING) {
             let place = Place {
                 machine: &self.machine,
@@ -90,12 +106,22 @@ impl CpCosts {
         self.instruction_ns += share * near.around.instruction_ns;
         self.transfer_ns += share * near.around.transfer_ns();
         self.dispatch
-            .repeat(&near.dispatching(zvm, &cp.lock), share);
+            .repeat(&near.dispatching(zvm, &cp.scheduler), share);
+        let mut door = Segment::default();
+        let takes = (zvm.locks.dispatch, zvm.locks.lines);
+        let (owner, sharing) = (Owner::System, &near.sharing);
+        cp.door.cost(takes, owner, sharing, near, &mut door);
+        self.dispatch.repeat(&door, share);
+        let both = (&cp.scheduler, &cp.door);
+        let mut ready = Segment::default();
+        near.readying(&zvm.locks, both, guests.lps() - 1.0, &mut ready);
+        self.ready.repeat(&ready, share);
         // Whoever queues or takes from a vector changes its line.
         let lines = |each: f64| near.sharing.by.map(|by| by * each * near.sharing.elsewhere);
         let found = near.looking(zvm, 1.0, lines(cp.waits));
         let nothing = near.looking(zvm, vectors, lines(cp.waits * vectors));
-        let in_vain = near.looking(zvm, vectors, lines(1.0));
+        let mut in_vain = near.looking(zvm, 1.0, lines(1.0));
+        in_vain.repeat(&door, 1.0);
         self.found.repeat(&found, share);
         self.nothing.repeat(&nothing, share);
         self.in_vain.repeat(&in_vain, share);
@@ -105,6 +131,19 @@ impl CpCosts {
     /// Chips on which the partition runs, with its shares there.
     pub fn places(&self) -> impl Iterator<Item = (f64, ChipId)> + '_ {
         self.near.iter().map(|(share, chip, _)| (*share, *chip))
+    }
+
+    /// Idle processors that are signalled, if so many are at work, anywhere.
+    pub fn called(&self, guests: &Guests, busy: f64) -> Called {
+        let lps = guests.lps();
+        let taken = (busy / lps).clamp(0.0, 1.0);
+        let none = taken.powf(lps / self.vectors);
+        let beside = (lps - busy).max(0.0) / self.vectors;
+        Called {
+            beside,
+            any: 1.0 - none,
+            all: beside + none * (1.0 - taken.powf(lps)),
+        }
     }
 
     /// Time of a segment on a thread that is alone [ns].
@@ -159,9 +198,10 @@ impl CpCosts {
     }
 }
 
-/// Signals of one that becomes ready to so many that idle.
-pub(super) fn signalling(guests: &Guests, idle: f64) -> Segment {
-    let mut signals = Segment::default();
-    signals.execute(Owner::Chargeable, idle * guests.zvm.paths.signal);
+/// Signals of one that becomes ready to those that idle, and its way into the dispatch list.
+pub(super) fn signalling(guests: &Guests, costs: &CpCosts, busy: f64) -> Segment {
+    let called = costs.called(guests, busy);
+    let mut signals = costs.ready;
+    signals.execute(Owner::Chargeable, called.all * guests.zvm.paths.signal);
     signals
 }

@@ -2,14 +2,15 @@
 
 use super::zvm_crowd::Crowd;
 use crate::devices::Search;
+use crate::guest::zvm::locks::Lock;
 use crate::guest::zvm::segment::{Segment, EXTRA_BOOKS, OWNERS};
-use crate::guest::zvm::sharing::Lock;
 
 /// The Control Program of a partition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cp {
-    /// The dispatcher's lock.
-    pub lock: Lock,
+    /// The scheduler's lock, and that of a dispatch vector.
+    pub scheduler: Lock,
+    pub door: Lock,
     /// Share of the time in which somebody waits for a logical processor.
     pub waits: f64,
     /// Speed of a virtual processor with work, by what it would be alone.

@@ -6,6 +6,7 @@ use super::zvm_cp::Port;
 use super::zvm_guests::Guests;
 use crate::cost::Spread;
 use crate::devices::Travels;
+use crate::guest::zvm::locks::Holding;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::sharing::Sharing;
 use crate::ids::ById;
@@ -88,13 +89,15 @@ impl State {
         let search = &port.search;
         let search_ns =
             search.instructions * costs.instruction_ns + search.list_ns + search.line_wait_ns;
-        let more_lines = (locks.lines - 1.0).max(0.0);
-        let held =
-            locks.hold * costs.instruction_ns + more_lines * transfer + locks.search * search_ns;
+        let holding = Holding::of(
+            locks,
+            costs.instruction_ns,
+            transfer,
+            locks.search * search_ns,
+        );
         port.lock.taken = per_ns * locks.frame * window_ns;
         port.lock.usual = port.lock.taken;
-        let first = locks.lines.min(1.0) * transfer;
-        port.lock.close(users, held, first, window_ns);
+        port.lock.close(users, holding, window_ns);
         port.frame = Segment::default();
         for ((share, sharing), (_, _, near)) in shared.iter().zip(&costs.near) {
             let mut frame = Segment::default();

@@ -6,11 +6,12 @@ use super::demand::Arrivals;
 use super::filling::THREADS;
 use super::form::Form;
 use super::state::State;
-use super::zvm_costs::{signalling, Comes, CpCosts};
+use super::zvm_costs::{signalling, Called, Comes, CpCosts};
 use super::zvm_cp::{Beside, Cp};
 use super::zvm_crowd::{crowd, All, Crowd, Room, Station};
 use super::zvm_guests::{Guests, Kind};
 use super::zvm_shares::held_back;
+use crate::guest::zvm::locks::{readers_ns, Holding};
 use crate::guest::zvm::segment::{Owner, Segment};
 
 /// What is going on in a nanosecond on all logical processors.
@@ -104,13 +105,12 @@ impl State {
     /// What a transaction of a kind of machine executes, and what it waits for on top.
     fn transaction(&self, guests: &Guests, of: usize, cp: &Cp, costs: &CpCosts) -> Segment {
         let (kind, now) = (&guests.kinds[of], &cp.kinds[of]);
-        let idle = (guests.lps() - cp.busy).max(0.0);
         let mut all = Segment::default();
         all.execute(Owner::Guest, kind.instructions);
         if matches!(kind.coming, Arrivals::Always(..)) {
             return all;
         }
-        let mut woken = signalling(guests, idle);
+        let mut woken = signalling(guests, costs, cp.busy);
         woken.execute(Owner::Chargeable, guests.zvm.paths.interruption);
         woken.repeat(&costs.dispatch, 1.0);
         let wakes = if now.per_ns > 0.0 {
@@ -163,19 +163,20 @@ impl State {
         cp.busy = (all.busy + looking).min(guests.lps());
         let idle = guests.lps() - cp.busy;
         if guests.zvm.paths.signal > 0.0 {
-            let looks = self.looks_in_vain(costs, (idle, 1.0 - all.waits), going.wakes);
+            let called = costs.called(guests, cp.busy);
+            let looks = self.looks_in_vain(costs, (idle, called), going.wakes);
             going.all.repeat(&costs.in_vain, looks);
         }
         self.cp_locks(guests, costs, cp, going);
     }
 
-    /// How often in a nanosecond a processor looks that was signalled for work that another took:
-    /// the first to look takes it. They look from the beginning of a window until they are through,
-    /// or new work comes.
-    fn looks_in_vain(&self, costs: &CpCosts, (idle, is_idle): (f64, f64), wakes: f64) -> f64 {
+    /// How often in a nanosecond a processor looks that was signalled for work that another of its
+    /// vector took: the first to look takes it. They look from the beginning of a window until they
+    /// are through, or new work comes.
+    fn looks_in_vain(&self, costs: &CpCosts, (idle, called): (f64, Called), wakes: f64) -> f64 {
         let window_ns = self.machine.hypervisor.window_ns as f64;
         let each_ns = costs.time_of(&costs.in_vain).max(1.0);
-        let others = wakes * (idle - is_idle).max(0.0);
+        let others = wakes * (called.beside - called.any).max(0.0);
         let comes = wakes * window_ns / idle.max(1e-9);
         let until = if comes > 1e-9 {
             (1.0 - (-comes).exp()) / comes
@@ -185,16 +186,21 @@ impl State {
         others.min(idle * until / each_ns)
     }
 
-    /// How long processors wait for the dispatcher's lock.
+    /// How long processors wait for the locks of the scheduler and of dispatch vectors.
     fn cp_locks(&self, guests: &Guests, costs: &CpCosts, cp: &mut Cp, going: &Going) {
         let locks = &guests.zvm.locks;
         let window_ns = self.machine.hypervisor.window_ns as f64;
-        let held = locks.hold * costs.instruction_ns;
-        let held = held + (locks.lines - 1.0).max(0.0) * costs.transfer_ns;
-        cp.lock.taken = going.dispatches * locks.dispatch * window_ns;
-        cp.lock.usual = cp.lock.taken;
-        let first = locks.lines.min(1.0) * costs.transfer_ns;
-        cp.lock.close(cp.busy / guests.smt, held, first, window_ns);
+        let holding = |more| Holding::of(locks, costs.instruction_ns, costs.transfer_ns, more);
+        let (lps, alone) = (guests.lps(), holding(0.0));
+        let readers = readers_ns(going.dispatches * locks.dispatch, alone.held_ns);
+        let closing = holding((lps - 1.0).max(0.0) * costs.transfer_ns + readers);
+        cp.scheduler.taken = going.dispatches * locks.ready * window_ns;
+        cp.scheduler.usual = cp.scheduler.taken;
+        cp.scheduler.close(lps, closing, window_ns);
+        let each = going.dispatches * locks.dispatch * window_ns / costs.vectors;
+        cp.door.taken = 2.0 * each;
+        cp.door.usual = cp.door.taken;
+        cp.door.close(lps / costs.vectors, alone, window_ns);
     }
 
     /// What all of it is to the hypervisor, and to caches and links.

@@ -62,8 +62,7 @@ impl State {
         costs: &CpCosts,
     ) -> Segment {
         let (tile, now) = (&guests.tiles[at], &cp.tiles[at][side]);
-        let idle = (guests.lps() - cp.busy).max(0.0);
-        let mut woken = signalling(guests, idle);
+        let mut woken = signalling(guests, costs, cp.busy);
         woken.execute(Owner::Chargeable, guests.zvm.paths.interruption);
         woken.repeat(&costs.dispatch, 1.0);
         let messages = tile.messages[side];

@@ -16,6 +16,7 @@ pub fn spec() -> Paging {
         control_units: 4,
         aliases: 0,
         transport: true,
+        paths: 0,
         bytes: 1 << 40,
         block_pages: 20,
         scan_ns: 5_000,

@@ -65,7 +65,7 @@ class Paths(Table):
     )
     page: Figure[Instructions] = Field(description="one page brought in or stolen")
     signal: Figure[Instructions] = Field(
-        description="signal to one idle processor when a virtual processor becomes ready"
+        description="signal to one idle processor of the vector where one becomes ready"
     )
     master: Figure[Share] = Field(
         description="share of paging I/Os that begin on the master processor; no path length"
@@ -76,11 +76,17 @@ class Locks(Table):
     """Formal spin locks."""
 
     dispatch: Figure[Times] = Field(
-        description="times that the dispatcher's locks are taken for one dispatch"
+        description="times that the scheduler's lock is taken shared, and a vector's, for a dispatch"
+    )
+    ready: Figure[Times] = Field(
+        description="times that the scheduler's lock is taken exclusive for one made ready"
     )
     frame: Figure[Times] = Field(description="times that a switch's lock is taken for one frame")
-    page_io: Figure[Times] = Field(
-        description="times that the paging lock is taken for one paging read or write"
+    page: Figure[Times] = Field(
+        description="times that the lock of pages is taken for a page that comes in"
+    )
+    answer: Figure[Instructions] = Field(
+        description="instructions until a processor answers that gives up a page's translation"
     )
     search: Figure[Times] = Field(
         description="searches of a layer-3 switch's list under one take of its lock"

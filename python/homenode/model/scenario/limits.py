@@ -43,6 +43,7 @@ _PARTITION: dict[Path, Path] = {
     ("guest", "paging", "aliases"): ("paging", "aliases"),
     ("guest", "paging", "bytes"): ("paging", "size"),
     ("guest", "paging", "control_units"): ("paging", "control_units"),
+    ("guest", "paging", "paths"): ("paging", "paths"),
     ("guest", "paging", "storage"): ("cp", "storage"),
     ("guest", "paging", "volumes"): ("paging", "volumes"),
     ("guest", "park_interval_ns"): ("cp", "dispatcher", "park_interval"),

@@ -66,8 +66,10 @@ class CpLocksSpec(TypedDict):
     """Formal spin locks of z/VM's Control Program."""
 
     dispatch: float
+    ready: NotRequired[float]
     frame: float
-    page_io: float
+    page: float
+    answer: NotRequired[float]
     hold: float
     lines: float
     search: NotRequired[float]
@@ -135,6 +137,7 @@ class PagingSpec(TypedDict):
     volumes: int
     control_units: int
     aliases: int
+    paths: NotRequired[int]
     transport: bool
     bytes: int
     block_pages: int

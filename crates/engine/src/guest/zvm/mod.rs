@@ -3,6 +3,7 @@
 
 pub mod cold;
 pub mod ids;
+pub mod locks;
 pub mod park;
 pub mod segment;
 pub mod share;

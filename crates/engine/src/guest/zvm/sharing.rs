@@ -1,33 +1,10 @@
-//! Locks, and the lines that several processors write: how far away they are as seen from a chip.
+//! Lines that several processors write: how far away they are as seen from a chip, and what CP's own
+//! steps cost there.
 
+use super::locks::Lock;
 use super::segment::{Owner, Segment};
-use crate::cost::{lock, Surroundings};
-use crate::spec::{self, Machine, Profile, Zvm};
-
-/// Share of the newest window in the running average of a lock's use and of a switch's users:
-/// assumed, as that of the machine's other averages.
-pub const NEWEST: f64 = 0.25;
-
-/// Formal spin locks, by what they protect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub enum LockKind {
-    /// The dispatcher's lists.
-    Dispatch,
-    /// Taken for paging reads and writes.
-    Paging,
-}
-
-/// Use of a lock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Lock {
-    /// Times that it was taken in this window.
-    pub taken: f64,
-    /// Times in a window, running average.
-    pub usual: f64,
-    /// Mean wait for it [ns].
-    pub wait_ns: f64,
-}
+use crate::cost::Surroundings;
+use crate::spec::{CpLocks, Machine, Profile, Zvm};
 
 /// Where a line lies that several processors write, as seen from a chip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,13 +62,28 @@ impl Near {
         }
     }
 
-    /// What a dispatch costs: its path, and the dispatcher's lock.
-    pub fn dispatching(&self, zvm: &Zvm, lock: &Lock) -> Segment {
+    /// What a dispatch costs: its path, and the scheduler's lock, shared.
+    pub fn dispatching(&self, zvm: &Zvm, scheduler: &Lock) -> Segment {
         let mut path = Segment::default();
         path.execute(Owner::System, zvm.paths.dispatch);
         let takes = (zvm.locks.dispatch, zvm.locks.lines);
-        lock.cost(takes, Owner::System, &self.sharing, self, &mut path);
+        scheduler.cost(takes, Owner::System, &self.sharing, self, &mut path);
         path
+    }
+
+    /// What it costs to make a virtual processor ready, signals apart: the scheduler's lock,
+    /// exclusive, with the elements of so many other processors, and the lock of a dispatch vector.
+    pub fn readying(
+        &self,
+        locks: &CpLocks,
+        (scheduler, vector): (&Lock, &Lock),
+        others: f64,
+        into: &mut Segment,
+    ) {
+        let takes = (locks.ready, locks.lines + others.max(0.0));
+        scheduler.cost(takes, Owner::Chargeable, &self.sharing, self, into);
+        let takes = (locks.dispatch, locks.lines);
+        vector.cost(takes, Owner::Chargeable, &self.sharing, self, into);
     }
 
     /// What looking at dispatch vectors costs, of which so many lines come from elsewhere.
@@ -106,61 +98,5 @@ impl Near {
     #[inline]
     pub fn time_of(&self, segment: &Segment) -> f64 {
         segment.all_instructions() * self.around.instruction_ns + segment.extra.ns
-    }
-}
-
-impl Lock {
-    /// Takes it so many times, each with so many lines.
-    #[inline]
-    pub fn take(
-        &mut self,
-        takes: (f64, f64),
-        owner: Owner,
-        sharing: &Sharing,
-        near: &Near,
-        into: &mut Segment,
-    ) {
-        self.taken += takes.0;
-        self.cost(takes, owner, sharing, near, into);
-    }
-
-    /// Adds what that costs.
-    #[inline]
-    pub fn cost(
-        &self,
-        (times, lines): (f64, f64),
-        owner: Owner,
-        sharing: &Sharing,
-        near: &Near,
-        into: &mut Segment,
-    ) {
-        if times <= 0.0 {
-            return;
-        }
-        let spun = times * self.wait_ns;
-        into.spin(owner, spun, spun * near.spin_per_ns);
-        let lines = times * lines * sharing.elsewhere;
-        into.fetch(owner, sharing.by.map(|by| by * lines), sharing.ns);
-    }
-
-    /// The wait in a closed queue of the engaged processors: each does other things, takes the
-    /// lock, holds it, and hands its line over. All that wait read that line again; the others that
-    /// come with it belong to the time it is held.
-    pub fn close(&mut self, engaged: f64, held: f64, transfer_ns: f64, window_ns: f64) {
-        self.usual += NEWEST * (std::mem::take(&mut self.taken) - self.usual);
-        if self.usual <= 0.0 || engaged <= 1.0 {
-            self.wait_ns = 0.0;
-            return;
-        }
-        let between = engaged * window_ns / self.usual;
-        let outside = (between - held - transfer_ns - self.wait_ns).max(0.0);
-        let wait = lock::wait_ns(
-            spec::LockKind::TestAndSet,
-            engaged,
-            outside,
-            held,
-            transfer_ns,
-        );
-        self.wait_ns += NEWEST * (wait - self.wait_ns);
     }
 }

@@ -122,17 +122,23 @@ impl Vectors {
         &self.order[vector]
     }
 
+    /// Unparked processors of a vector.
+    #[inline]
+    pub fn open(&self, vector: VectorId) -> f64 {
+        f64::from(self.vectors[vector].unparked.count_ones())
+    }
+
+    /// Idle unparked processors of a vector.
+    #[inline]
+    pub fn idle(&self, vector: VectorId) -> u32 {
+        self.vectors[vector].free
+    }
+
     /// Changes of a vector so far, and the logical processor that made the last.
     #[inline]
     pub fn changes(&self, vector: VectorId) -> (u32, LpId) {
         let vector = &self.vectors[vector];
         (vector.changes, vector.changed_by)
-    }
-
-    /// Idle unparked logical processors.
-    #[inline]
-    pub fn idle(&self) -> u32 {
-        self.free
     }
 
     /// Notes whether a logical processor is idle.

@@ -102,6 +102,7 @@ fn check_dispatcher(zvm: &Zvm, owner: &Owner) -> Checked {
         ("paths.page", paths.page),
         ("paths.signal", paths.signal),
         ("locks.hold", locks.hold),
+        ("locks.answer", locks.answer),
     ];
     for (field, value) in instructions {
         between(owner, field, value, 0.0, MOST_INSTRUCTIONS, "0 to 1e12")?;
@@ -110,7 +111,8 @@ fn check_dispatcher(zvm: &Zvm, owner: &Owner) -> Checked {
         ("paths.searches", paths.searches),
         ("locks.dispatch", locks.dispatch),
         ("locks.frame", locks.frame),
-        ("locks.page_io", locks.page_io),
+        ("locks.ready", locks.ready),
+        ("locks.page", locks.page),
         ("locks.lines", locks.lines),
         ("locks.search", locks.search),
     ];

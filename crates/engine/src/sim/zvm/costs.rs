@@ -6,7 +6,7 @@ use super::state::Cp;
 use crate::cost::{Source, Table};
 use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::{Segment, EXTRA_BOOKS};
-use crate::guest::zvm::sharing::{LockKind, Near};
+use crate::guest::zvm::sharing::Near;
 use crate::ids::{ChipId, PartitionId};
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
@@ -70,18 +70,10 @@ impl Cp {
                 self.work_out(chip, partition, table, spec);
             }
         }
-        let engaged = table.spreads[partition.index()].busy_cores();
-        let (instruction_ns, transfer_ns) = self.mean_costs(table, &spec.partitions, partition);
-        let locks = self.spec.locks;
-        let more_lines = (locks.lines - 1.0).max(0.0);
-        let first_line = locks.lines.min(1.0);
-        let held = locks.hold * instruction_ns;
-        for lock in &mut self.locks {
-            let held = held + more_lines * transfer_ns;
-            lock.close(engaged, held, first_line * transfer_ns, window_ns);
-        }
+        let costs = self.mean_costs(table, &spec.partitions, partition);
+        self.close_locks(costs, window_ns);
         for port in &mut self.ports {
-            port.close_window(table, &self.near, instruction_ns, window_ns);
+            port.close_window(table, &self.near, costs.0, window_ns);
         }
         self.price_dispatches();
     }
@@ -93,11 +85,10 @@ impl Cp {
         self.near[chip] = Near::of(around, profile, &spec.machine, self.spec.locks.spin_cpi);
     }
 
-    /// Works out what a dispatch costs on each chip: its path, and the dispatcher's lock.
+    /// Works out what a dispatch costs on each chip: its path, and the scheduler's lock.
     fn price_dispatches(&mut self) {
-        let lock = &self.locks[LockKind::Dispatch as usize];
         for near in self.near.iter_mut().filter(|near| near.kept) {
-            let path = near.dispatching(&self.spec, lock);
+            let path = near.dispatching(&self.spec, &self.locks.scheduler);
             near.dispatch = (path, near.time_of(&path));
         }
     }
@@ -135,11 +126,17 @@ impl Cp {
     /// the time of both [ns].
     #[inline]
     pub fn dispatch_on(&mut self, lp: LpId, looked: &Looked) -> f64 {
-        self.locks[LockKind::Dispatch as usize].taken += self.spec.locks.dispatch;
         let of = &mut self.lps[lp];
         let near = &self.near[of.place.chip];
-        let ns;
+        let mut ns;
         (of.segment, ns) = near.dispatch;
+        if self.spec.locks.dispatch > 0.0 {
+            let vector = self.vectors.of(lp);
+            let before = of.segment.extra.ns;
+            self.locks
+                .dispatch(vector, &self.spec.locks, near, &mut of.segment);
+            ns += of.segment.extra.ns - before;
+        }
         if looked.vectors == 0.0 {
             return ns;
         }
@@ -148,12 +145,15 @@ impl Cp {
         ns + near.time_of(&look)
     }
 
-    /// An idle processor that was signalled so many times looks at all vectors in vain; the one
-    /// that changed comes from elsewhere.
+    /// An idle processor that was signalled so many times looks into its vector in vain; the line
+    /// of that comes from elsewhere, and all that were signalled come together.
     pub fn look_in_vain(&self, times: f64, lp: LpId) -> Segment {
         let near = self.near(lp);
         let lines = times * near.sharing.elsewhere;
-        let vectors = times * self.vectors.count() as f64;
-        near.looking(&self.spec, vectors, near.sharing.by.map(|by| by * lines))
+        let mut look = near.looking(&self.spec, times, near.sharing.by.map(|by| by * lines));
+        let vector = self.vectors.of(lp);
+        self.locks
+            .following((vector, times), &self.spec.locks, near, &mut look);
+        look
     }
 }

@@ -94,9 +94,10 @@ impl World<Partitions> {
 
     fn load_wait(&mut self, partition: PartitionId, lp: LpId) {
         let cp = self.sys.cp(partition);
+        let calls = cp.calls(lp);
         let of = &mut cp.lps[lp];
         if std::mem::replace(&mut of.doing, Doing::Idle) != Doing::Roused {
-            of.signals_from = cp.signals;
+            of.signals_from = calls;
             of.idle_from = self.now;
         }
         let place = of.place;
@@ -235,7 +236,8 @@ impl World<Partitions> {
 impl Cp {
     /// Signals a virtual processor with work, and finds out who takes it.
     fn make_ready(&mut self, vcpu: VcpuId, now: u64) -> Turn {
-        self.signal_idle(vcpu);
+        let vector = self.vectors.home(self.vcpus[vcpu].vector);
+        self.signal_idle(vcpu, vector);
         let deadline = self.order_of(vcpu);
         let v = &mut self.vcpus[vcpu];
         v.mode = Mode::Ready;
@@ -249,7 +251,6 @@ impl Cp {
                 over: false,
             };
         }
-        let vector = self.vectors.home(v.vector);
         if let Some(lp) = self.taker(vector, last) {
             return Turn::Run(lp);
         }
@@ -287,11 +288,15 @@ impl Cp {
     /// time on top of them. Signals that its virtual processor owes are paid for in it.
     #[inline]
     fn begin_segment(&mut self, lp: LpId) -> (f64, f64) {
-        let of = &mut self.lps[lp];
-        if let Doing::Running(vcpu) = of.doing {
-            let owes = std::mem::take(&mut self.vcpus[vcpu].owes);
-            of.segment.execute(Owner::Chargeable, owes);
+        if let Doing::Running(vcpu) = self.lps[lp].doing {
+            let v = &mut self.vcpus[vcpu];
+            let (owes, readied) = (std::mem::take(&mut v.owes), std::mem::take(&mut v.readied));
+            self.lps[lp].segment.execute(Owner::Chargeable, owes);
+            if readied > 0.0 {
+                self.pay_ready(lp, readied);
+            }
         }
+        let of = &mut self.lps[lp];
         of.shares = of.segment.shares();
         (of.segment.all_instructions(), of.segment.extra.ns)
     }

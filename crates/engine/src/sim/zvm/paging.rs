@@ -8,8 +8,9 @@ use super::state::{Mode, Task, Vcpu, Web};
 use super::Alarm;
 use crate::devices::{FileReads, Pager};
 use crate::guest::zvm::ids::VcpuId;
+use crate::guest::zvm::locks::Lock;
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::guest::zvm::sharing::{Lock, Near};
+use crate::guest::zvm::sharing::Near;
 use crate::ids::PartitionId;
 use crate::kernel::{Time, When};
 use crate::sim::windows::Partitions;
@@ -117,7 +118,7 @@ impl Vcpu {
         into.execute(Owner::Chargeable, ios * paths.page_io);
         // As many frames are stolen as pages come in.
         into.execute(Owner::System, 2.0 * f64::from(started.pages) * paths.page);
-        let takes = (ios * locks.page_io, locks.lines);
+        let takes = (f64::from(started.pages) * locks.page, locks.lines);
         lock.take(takes, Owner::Chargeable, &near.sharing, near, into);
     }
 }

@@ -138,7 +138,7 @@ impl World<Partitions> {
 
     fn put_to_work(&mut self, partition: PartitionId, lp: LpId) {
         let cp = self.cp(partition);
-        let signals = cp.signals;
+        let signals = cp.calls(lp);
         let of = &mut cp.lps[lp];
         of.signals_from = signals;
         let free = matches!(of.doing, Doing::Idle | Doing::Roused);

@@ -5,8 +5,9 @@ use super::message::{Outgoing, Part};
 use crate::cost::{Spread, Table};
 use crate::devices::{Search, Switch, SwitchCounters, Travels};
 use crate::guest::zvm::ids::LpId;
+use crate::guest::zvm::locks::{Holding, Lock, NEWEST};
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::guest::zvm::sharing::{Lock, Near, Sharing, NEWEST};
+use crate::guest::zvm::sharing::{Near, Sharing};
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
 use crate::spec::{CpLocks, CpPaths};
@@ -155,6 +156,11 @@ impl Port {
         }
     }
 
+    /// Takes of its lock until the last window ended, and time spun for it [ns].
+    pub fn lock_reading(&self) -> (i64, i64) {
+        self.lock.reading()
+    }
+
     /// What went through it so far.
     pub fn counters(&self) -> SwitchCounters {
         let mut all = *self.switch.counters();
@@ -194,11 +200,8 @@ impl Port {
         let locks = self.locks;
         let (users, transfer) = (self.users.busy_cores(), self.transfer_ns());
         let searching = locks.search * self.search_ns(instruction_ns);
-        let more_lines = (locks.lines - 1.0).max(0.0);
-        let held = locks.hold * instruction_ns + searching + more_lines * transfer;
-        let first_line = locks.lines.min(1.0);
-        self.lock
-            .close(users, held, first_line * transfer, window_ns);
+        let holding = Holding::of(&locks, instruction_ns, transfer, searching);
+        self.lock.close(users, holding, window_ns);
     }
 
     /// What was sent in a window is counted for good.
@@ -215,7 +218,8 @@ impl Port {
             if self.locks.search > 0.0 && !self.views[chip].known {
                 self.price(chip, &near[chip]);
             }
-            self.lock.taken += std::mem::take(&mut self.views[chip].frames) * self.locks.frame;
+            let frames = std::mem::take(&mut self.views[chip].frames);
+            self.lock.count(frames * self.locks.frame);
         }
     }
 

@@ -26,6 +26,7 @@ impl World<Partitions> {
         let unparked = meter.unparked_ns + parked_since * u64::from(cp.unparked);
         let pages = cp.pager.as_ref().map(Pager::counters).unwrap_or_default();
         let spin = meter.spin_instructions.round() as i64;
+        let [scheduler, vectors, locked] = cp.locks.readings();
         [
             owners[0],
             owners[1],
@@ -39,6 +40,12 @@ impl World<Partitions> {
             times[0],
             times[1],
             times[2],
+            scheduler.0,
+            scheduler.1,
+            vectors.0,
+            vectors.1,
+            locked.0,
+            locked.1,
         ]
     }
 
@@ -129,6 +136,7 @@ impl Vm {
 impl Port {
     fn reading(&self) -> Vec<i64> {
         let counters = self.counters();
+        let (takes, spun) = self.lock_reading();
         vec![
             counters.frames as i64,
             counters.bytes as i64,
@@ -136,6 +144,8 @@ impl Port {
             counters.elements.round() as i64,
             counters.list_ns.round() as i64,
             counters.line_wait_ns.round() as i64,
+            takes,
+            spun,
         ]
     }
 }

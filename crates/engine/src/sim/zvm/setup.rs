@@ -1,6 +1,7 @@
 //! The Control Program of a partition at time 0.
 
 use super::inbox::{Connection, Inbox};
+use super::locks::Locks;
 use super::message::outgoing;
 use super::message::pieces;
 use super::port::Port;
@@ -12,7 +13,7 @@ use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmI
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::share;
-use crate::guest::zvm::sharing::{Lock, Near};
+use crate::guest::zvm::sharing::Near;
 use crate::guest::zvm::vectors::Vectors;
 use crate::hypervisor::State;
 use crate::ids::{ById, ChipId, PartitionId, Span, VpId};
@@ -44,7 +45,7 @@ impl Cp {
             web: Web::of(partition),
             near: near(&state.tree, &chips),
             beside: ById::of(Extra::default(), state.tree.chips().len()),
-            locks: [Lock::default(); 2],
+            locks: Locks::new(vectors.count()),
             core_clock: vec![0.0; vps.len()],
             chip_clock: ById::of(0.0, state.tree.chips().len()),
             node_clock: ById::of(0.0, state.tree.nodes().len()),
@@ -61,7 +62,6 @@ impl Cp {
             floor: 0.0,
             shuffling: false,
             acting: None,
-            signals: 0.0,
             spec,
             vms,
             vcpus,
@@ -171,6 +171,7 @@ impl Vcpu {
             sending: None,
             started: None,
             owes: 0.0,
+            readied: 0.0,
             cut: false,
             rest: None,
             ready_at: 0,

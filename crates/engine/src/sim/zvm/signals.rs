@@ -1,13 +1,14 @@
 //! Signals to idle processors. When a virtual processor becomes ready, CP signals every idle
-//! unparked processor: the sender executes a signal for each, and each wakes and looks at the
-//! vectors, all but one of them in vain. So work that is made ready while many processors idle
-//! costs more than work made ready while few do.
+//! unparked processor of its dispatch vector: the sender executes a signal for each, and each wakes
+//! and looks into the vector, all but one of them in vain. Where all of a vector are at work, the
+//! nearest idle one that would come is signalled. So work that is made ready while many processors
+//! idle costs more than work made ready while few do.
 //!
 //! Looking in vain delays nobody: a processor that does it takes new work at once. It is therefore
 //! not done signal by signal, but for all signals of a window together.
 
 use super::state::{Cp, Doing};
-use crate::guest::zvm::ids::{LpId, VcpuId};
+use crate::guest::zvm::ids::{LpId, VcpuId, VectorId};
 use crate::guest::zvm::segment::Owner;
 use crate::ids::PartitionId;
 use crate::kernel::When;
@@ -15,27 +16,37 @@ use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
 impl Cp {
-    /// Tells all idle processors that a virtual processor is ready; whoever made it so pays.
+    /// Tells all idle processors of a vector that a virtual processor is ready there; whoever made
+    /// it so pays.
     #[inline]
-    pub fn signal_idle(&mut self, vcpu: VcpuId) {
-        let (each, idle) = (self.spec.paths.signal, self.vectors.idle());
-        if each <= 0.0 || idle == 0 {
+    pub fn signal_idle(&mut self, vcpu: VcpuId, vector: VectorId) {
+        let payer = self.payer(vcpu);
+        self.enter(vector, payer);
+        let (each, idle) = (self.spec.paths.signal, self.vectors.idle(vector));
+        if each <= 0.0 {
             return;
         }
-        self.signals += 1.0;
-        let payer = match self.acting.map(|lp| self.lps[lp].doing) {
-            Some(Doing::Running(waker)) => waker,
-            _ => vcpu,
-        };
-        self.vcpus[payer].owes += f64::from(idle) * each;
+        if idle > 0 {
+            self.locks.call(vector, idle);
+            self.vcpus[payer].owes += f64::from(idle) * each;
+        } else if self.vectors.idle_beyond(vector).is_some() {
+            self.vcpus[payer].owes += each;
+        }
+    }
+
+    /// Signals so far to the processors of a logical one's vector.
+    #[inline]
+    pub fn calls(&self, lp: LpId) -> f64 {
+        self.locks.doors[self.vectors.of(lp)].calls
     }
 
     /// Notes that a processor has work again; the signal for that work was not in vain.
     #[inline]
     pub fn hear_signals(&mut self, lp: LpId, now: u64) {
+        let calls = self.calls(lp);
         let of = &mut self.lps[lp];
-        of.signals += (self.signals - of.signals_from - 1.0).max(0.0);
-        of.signals_from = self.signals;
+        of.signals += (calls - of.signals_from - 1.0).max(0.0);
+        of.signals_from = calls;
         of.idle_ns += now - of.idle_from;
         of.idle_from = now;
     }
@@ -58,7 +69,7 @@ impl World<Partitions> {
         for lp in self.cp(partition).lps.ids() {
             let now = self.now;
             let cp = self.cp(partition);
-            let (signals, open) = (cp.signals, cp.vectors.is_unparked(lp));
+            let (signals, open) = (cp.calls(lp), cp.vectors.is_unparked(lp));
             let of = &mut cp.lps[lp];
             if of.doing != Doing::Idle {
                 continue;
@@ -89,6 +100,8 @@ impl World<Partitions> {
         of.following = times;
         of.doing = Doing::Roused;
         cp.lps[lp].segment = cp.look_in_vain(times, lp);
+        let vector = cp.vectors.of(lp);
+        cp.locks.follow(vector, times, &cp.spec.locks);
         self.put_segment(partition, lp, When::NEVER);
         self.cp(partition).vectors.set_idle(lp, true);
     }

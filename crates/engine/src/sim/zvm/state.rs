@@ -1,6 +1,7 @@
 //! What the Control Program of one partition keeps.
 
 use super::inbox::{Connection, Inbox};
+use super::locks::Locks;
 use super::message::{Message, Part};
 use super::port::Port;
 use super::sending::Sending;
@@ -9,7 +10,7 @@ use crate::devices::{Done, Pager, Started};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
-use crate::guest::zvm::sharing::{Lock, Near};
+use crate::guest::zvm::sharing::Near;
 use crate::guest::zvm::vectors::Vectors;
 use crate::ids::{ById, ChipId, NodeId, Span, ThreadId, VpId};
 use crate::kernel::{Stream, When};
@@ -57,7 +58,7 @@ pub struct Lp {
     pub segment: Segment,
     /// Shares of the owners in that segment's instructions.
     pub shares: [f64; OWNERS],
-    /// Signals sent to idle processors before it became idle.
+    /// Signals sent to idle processors of its vector before it became idle.
     pub signals_from: f64,
     /// Signals that it got and has not followed yet.
     pub signals: f64,
@@ -144,6 +145,8 @@ pub struct Vcpu {
     pub weight: f64,
     /// Instructions of signals that it has to send.
     pub owes: f64,
+    /// Virtual processors that it has made ready and not paid for.
+    pub readied: f64,
     /// Lines that it still has to fetch again, and what each costs beyond a line held [ns].
     pub cold: (f64, f64),
     /// Page read that it has not paid for yet.
@@ -255,8 +258,6 @@ pub struct Cp {
     pub floor: f64,
     /// Whether the dispatch list is to be dealt out over the vectors.
     pub shuffling: bool,
-    /// Signals sent to every idle processor so far.
-    pub signals: f64,
     /// Logical processor whose event is being handled.
     pub acting: Option<LpId>,
     /// All pairs of a client's and a server's virtual processors.
@@ -267,8 +268,8 @@ pub struct Cp {
     pub near: ById<ChipId, Near>,
     /// Time beside instructions on each chip of the machine that is not booked yet.
     pub beside: ById<ChipId, Extra>,
-    /// Locks of dispatcher and paging.
-    pub locks: [Lock; 2],
+    /// Locks, those of switches apart.
+    pub locks: Locks,
     /// Work done on each core of the partition so far [ns].
     pub core_clock: Vec<f64>,
     /// By chip.

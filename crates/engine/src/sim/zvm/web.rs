@@ -12,7 +12,6 @@ use super::Alarm;
 use crate::devices::Pager;
 use crate::guest::zvm::ids::{ConnectionId, LpId, VcpuId};
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::guest::zvm::sharing::LockKind;
 use crate::ids::PartitionId;
 use crate::kernel::{Stream, Time};
 use crate::sim::windows::Partitions;
@@ -210,7 +209,7 @@ impl Cp {
                 guest,
                 part,
             } => {
-                let lock = &mut self.locks[LockKind::Paging as usize];
+                let lock = &mut self.locks.pages;
                 v.pay_page_io((&self.spec.paths, &self.spec.locks), lock, near, into);
                 (message, guest, part)
             }

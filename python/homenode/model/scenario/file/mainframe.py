@@ -247,6 +247,11 @@ class PagingSpace(Table):
     aliases: Annotated[int, Field(ge=0, le=255)] = Field(
         0, description="HyperPAV aliases of each control unit; none if not given"
     )
+    paths: Annotated[int, Field(ge=0, le=255)] = Field(
+        0,
+        description="channel paths of each control unit, which command mode holds while it is "
+        "connected; never the limit if not given",
+    )
     mode: Literal["transport", "command"] = Field(
         "transport", description="channel programs in transport mode (zHPF) or command mode"
     )

@@ -162,7 +162,7 @@ def _switch(switch: PlacedSwitch, program: ControlProgram) -> SwitchSpec:
 
 def _paging(paging: PagingSpace, program: ControlProgram) -> PagingSpec:
     figures, storage = program.paging, program.storage
-    return {
+    found: PagingSpec = {
         "volumes": paging.volumes,
         "control_units": paging.control_units,
         "aliases": paging.aliases,
@@ -183,3 +183,6 @@ def _paging(paging: PagingSpace, program: ControlProgram) -> PagingSpec:
             "disk_ns": storage.disk.value,
         },
     }
+    if paging.paths:
+        found["paths"] = paging.paths
+    return found

@@ -1,0 +1,135 @@
+//! Formal spin locks of z/VM's Control Program: who spins, for which lock, and what that follows
+//! from.
+
+mod common;
+
+use common::zvm::{
+    cores_of, cp, free_cp, no_locks, paging, real_paths, switch, tile, web, zvm_partition,
+};
+use common::{run, spec, Outcome, GIB, MS, SECOND};
+use homenode_engine::spec::{CpLocks, Spec, Unparking, Workload};
+
+const LOCKS: [&str; 3] = ["scheduler", "vector", "page"];
+
+fn all_locks() -> CpLocks {
+    CpLocks {
+        dispatch: 1.0,
+        ready: 1.0,
+        frame: 0.25,
+        page: 1.0,
+        answer: 1_000.0,
+        hold: 100.0,
+        lines: 2.0,
+        search: 0.0,
+        spin_cpi: 1.5,
+    }
+}
+
+/// One client and six servers with a third of their files paged out, on so many processors.
+fn paged(cores: u16, locks: CpLocks) -> Spec {
+    let mut zvm = free_cp(tile(0, 1, 6), vec![switch("s")]);
+    zvm.paging = Some(paging(64));
+    zvm.paths = real_paths();
+    zvm.locks = locks;
+    for machine in &mut zvm.machines {
+        machine.memory_bytes = GIB;
+    }
+    let machine = cores_of(cores.div_ceil(6), 6);
+    let mut spec = spec(machine, vec![zvm_partition(cores, zvm, web())]);
+    spec.partitions[0].memory[0].bytes = 7 * GIB * 2 / 3;
+    if let Workload::Web { file_bytes, .. } = &mut spec.partitions[0].workload {
+        *file_bytes = 1 << 20;
+    }
+    (spec.warmup_ns, spec.duration_ns) = (5 * SECOND, 4 * SECOND);
+    spec.interval_ns = 500 * MS;
+    spec
+}
+
+fn spun(outcome: &Outcome, lock: &str) -> f64 {
+    outcome.total("zvm", &format!("{lock}_spin_ns"))
+}
+
+/// Time spun for pages, for each that came in.
+fn a_page(outcome: &Outcome) -> f64 {
+    spun(outcome, "page") / outcome.total("zvm", "pages_in")
+}
+
+#[test]
+fn a_page_costs_more_the_more_processors_are_unparked() {
+    let of = |cores| a_page(&run(&paged(cores, all_locks()), 0));
+    let seen: Vec<f64> = [6, 12, 24, 48].into_iter().map(of).collect();
+    assert!(seen.windows(2).all(|pair| pair[1] > pair[0]), "{seen:?}");
+    // Without contention it is the last answer: 1 + 1/2 + … + 1/5 microseconds of six.
+    assert!(seen[0] > 2_283.0, "{seen:?}");
+}
+
+#[test]
+fn parking_makes_processors_spin_less() {
+    let of = |unparking| {
+        let mut spec = paged(48, all_locks());
+        cp(&mut spec.partitions[0]).unparking = unparking;
+        run(&spec, 0)
+    };
+    let (large, small) = (of(Unparking::Large), of(Unparking::Small));
+    assert!(small.total("zvm", "unparked_ns") < 0.5 * large.total("zvm", "unparked_ns"));
+    assert!(a_page(&small) < 0.8 * a_page(&large));
+    let a_take = |outcome: &Outcome, lock: &str| {
+        let taken = outcome.total("zvm", &format!("{lock}_locks"));
+        outcome.total("zvm", "chargeable_ns") / taken
+    };
+    assert!(a_take(&small, "scheduler") > 0.0);
+}
+
+#[test]
+fn who_takes_no_lock_spins_for_none() {
+    let none = run(&paged(12, no_locks()), 0);
+    assert_eq!(none.total("zvm", "book_spin"), 0.0);
+    for lock in LOCKS {
+        let mut locks = all_locks();
+        match lock {
+            "scheduler" => locks.ready = 0.0,
+            "vector" => (locks.dispatch, locks.ready) = (0.0, 1.0),
+            _ => locks.page = 0.0,
+        }
+        let outcome = run(&paged(12, locks), 0);
+        // Nobody waits for the scheduler's lock that all share.
+        assert_eq!(spun(&outcome, lock), 0.0, "{lock}");
+        for other in LOCKS.into_iter().filter(|other| *other != lock) {
+            assert!(spun(&outcome, other) >= 0.0);
+        }
+        assert!(outcome.total("zvm", "book_spin") > 0.0, "{lock}");
+    }
+}
+
+#[test]
+fn what_is_spun_for_each_lock_is_all_that_is_spun() {
+    let outcome = run(&paged(24, all_locks()), 0);
+    let of_switches = {
+        let at = outcome.switch.at("lock_spin_ns");
+        outcome.switch.rows().map(|row| row[at]).sum::<i64>() as f64
+    };
+    let parts: f64 = LOCKS.iter().map(|lock| spun(&outcome, lock)).sum();
+    let all = outcome.total("zvm", "book_spin");
+    // What is taken is counted at once, and spun a little later.
+    assert!(
+        ((parts + of_switches) / all - 1.0).abs() < 0.01,
+        "{parts} {all}"
+    );
+}
+
+#[test]
+fn guests_do_the_same_work_whatever_is_spun() {
+    let guest = |locks| {
+        let outcome = run(&paged(24, locks), 0);
+        let (busy, done) = (
+            outcome.total("zvm", "busy_ns"),
+            outcome.total("zvm", "tx_done"),
+        );
+        let owners = ["guest_ns", "chargeable_ns", "system_ns"];
+        let parts: f64 = owners.iter().map(|of| outcome.total("zvm", of)).sum();
+        assert_eq!(parts, busy);
+        outcome.total("zvm", "guest_ns") / done
+    };
+    let (free, spun) = (guest(no_locks()), guest(all_locks()));
+    assert!((spun / free - 1.0).abs() < 0.01, "{free} {spun}");
+}
