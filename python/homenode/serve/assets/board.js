@@ -161,6 +161,7 @@ export async function refresh() {
   const { base, edits } = layout;
   wanted = JSON.stringify(layout);
   said = "";
+  rough = false;
   if (answer && opened?.base !== base) answer = chosen = null;
   if (answer && opened) (answer = expected(answer, opened, edits)), (stale = true), draw();
   at("board").hidden = false;
