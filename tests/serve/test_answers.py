@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from homenode.serve import layouts
 from homenode.serve.examples import EXAMPLES, example_path
+from homenode.simulate.solved.figures import Solved
+from homenode.simulate.solved.solve import solve_scenario
 
 FRAME = "example:frame"
 LPAR4 = "partition.lpar4"
@@ -53,6 +55,22 @@ def test_a_layout_is_what_the_command_line_solves_and_shows(
     solved = json.loads(command("solve", example_path("frame"), "--json").stdout)["partitions"]
     for name, one in told["solved"]["partitions"].items():
         assert one["cores"] == solved[name]["physc"]["mean"]
+
+
+def test_of_two_balances_the_least_is_shown_and_both_are_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def two(scenario: Any, run: str) -> Solved:
+        found = solve_scenario(scenario, run=run)
+        found.answer["partitions"][0]["balances"] = [3.0, 4.0]
+        return found
+
+    monkeypatch.setattr(layouts, "solve_scenario", two)
+    told = layouts.answer(str(example_path("frame")), {})
+    first, second = told["solved"]["partitions"].values()
+    assert first["cores"] == 3.0
+    assert told["solved"]["cores"] == pytest.approx(3.0 + second["cores"])
+    assert "3.0 or 4.0 cores" in told["unsolved"]
 
 
 def test_every_field_can_be_set_to_what_it_is(visitor: Any) -> None:

@@ -309,6 +309,26 @@ def test_who_waits_for_first_figures_comes_before_who_waits_for_details() -> Non
     assert done == ["figures", "late details", "others"]
 
 
+def test_what_is_superseded_waits_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "_MOST_WAITING", 4)
+
+    async def asked() -> list[Any]:
+        desk = Solving(workers=1)
+        try:
+            tasks = [asyncio.create_task(desk.done(time.sleep, 0.3))]
+            for at in range(20):
+                asking = desk.latest("me", time.sleep, 0.0, urgent=at % 2 == 0)
+                tasks.append(asyncio.create_task(asking))
+                await asyncio.sleep(0.001)
+            return await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            desk.close()
+
+    first, *others, figures, details = asyncio.run(asked())
+    assert (first, figures, details) == (None, None, None)
+    assert [one.status for one in others] == 18 * [409]
+
+
 def test_more_than_can_wait_are_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "_MOST_WAITING", 0)
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from homenode.errors import HomenodeError, InputError
+from homenode.errors import HomenodeError, InputError, listed
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.file.guest import Zvm
 from homenode.model.scenario.kept import named_files, stand_alone
@@ -29,6 +29,7 @@ from homenode.simulate.kept.figures import Figures
 from homenode.simulate.kept.grid import Grid
 from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.scenario import Scenario as Playable
+from homenode.simulate.solved.figures import Solved
 from homenode.simulate.solved.solve import solve_scenario
 
 _HELD = 64
@@ -98,7 +99,8 @@ def answer(path: str, edits: Edits) -> dict[str, Any]:
         "unsolved": None,
     }
     try:
-        shown["solved"] = solved_data(solve_scenario(scenario, run="layout"))
+        found = solve_scenario(scenario, run="layout")
+        shown["solved"], shown["unsolved"] = solved_data(found), _unsure(found)
     except HomenodeError as error:
         shown["unsolved"] = error.problem
     return shown
@@ -120,10 +122,8 @@ def platform(scenario: Scenario) -> str:
 def solved_data(found: Figures) -> dict[str, Any]:
     """The figures of a steady state, or of a run."""
     partitions = {name: _figures(found, name) for name in found.partitions}
-    entitlement = sum(one["entitlement"] for one in partitions.values())
     return {
         "cores": sum(one["cores"] for one in partitions.values()),
-        "entitlement": entitlement,
         "partitions": partitions,
         "causes": {name: _causes(found, name) for name in found.partitions},
     }
@@ -133,16 +133,24 @@ def _figures(found: Figures, name: str) -> dict[str, Any]:
     def mean(metric: str) -> float | None:
         return found.metric(name, metric).mean
 
-    cores, of_entitlement = mean("physc") or 0.0, mean("entc_pct")
+    least = found.balances.get(name, (0.0,))[0] if isinstance(found, Solved) else 0.0
     return {
-        "cores": cores,
-        "entitlement": 100.0 * cores / of_entitlement if of_entitlement else 0.0,
+        "cores": mean("physc") or least,
         "response_ms": mean("response_ms_mean"),
         "home_share": mean("home_share"),
         "near_share": mean("near_share"),
         "far_share": mean("far_share"),
         "throughput": mean("etr_per_s"),
     }
+
+
+def _unsure(found: Solved) -> str | None:
+    """Who has two balances, of which the least is shown."""
+    told = [
+        f"{name} may use {low:.1f} or {high:.1f} cores"
+        for name, (low, high) in found.balances.items()
+    ]
+    return f"{listed(told, 3)}: which comes about hangs on what was before" if told else None
 
 
 def _causes(found: Figures, name: str) -> list[dict[str, Any]]:

@@ -31,6 +31,24 @@ _LOOK = 64
 """Calls between two looks at that."""
 
 
+class _Place:
+    """Somebody's place among those who wait."""
+
+    def __init__(self, own: tuple[str, bool]) -> None:
+        self.own = own
+        """Whose it is, and whether it is urgent."""
+        self.turn: asyncio.Future[None] | None = None
+
+    def give_up(self) -> None:
+        """Waits no longer: there is something newer."""
+        if self.turn is not None and not self.turn.done():
+            self.turn.set_exception(_superseded())
+
+
+def _superseded() -> RefusedError:
+    return RefusedError(409, "superseded by a later layout")
+
+
 class _Turns:
     """So many at a time; those that are urgent first."""
 
@@ -40,17 +58,23 @@ class _Turns:
         self._others: deque[asyncio.Future[None]] = deque()
 
     @contextlib.asynccontextmanager
-    async def mine(self, urgent: bool) -> AsyncIterator[None]:
+    async def mine(self, place: _Place | None) -> AsyncIterator[None]:
         """One turn, from when it comes."""
         if self._free:
             self._free -= 1
         else:
             turn = asyncio.get_running_loop().create_future()
-            (self._urgent if urgent else self._others).append(turn)
+            urgent = False
+            if place is not None:
+                place.turn, (_, urgent) = turn, place.own
+            line = self._urgent if urgent else self._others
+            while line and line[0].done():  # those that gave up
+                line.popleft()
+            line.append(turn)
             try:
                 await turn
             except asyncio.CancelledError:
-                if not turn.cancelled():  # it came all the same
+                if turn.done() and not turn.cancelled() and turn.exception() is None:  # it had come
                     self._pass_on()
                 raise
         try:
@@ -76,7 +100,7 @@ class Solving:
         self._pool = self._made()
         self._turns = _Turns(self._workers)
         self._waiting = 0
-        self._latest: dict[tuple[str, bool], object] = {}
+        self._latest: dict[tuple[str, bool], _Place] = {}
         self._calls = 0
         self._warmed: Callable[[], None] | None = None
 
@@ -96,16 +120,20 @@ class Solving:
         """The same, unless the visitor asks for something newer while it waits; what is urgent
         gives way only to what is urgent too.
         """
-        mine, own = object(), (visitor, urgent)
-        keys = {own, (visitor, False)}
-        self._latest |= dict.fromkeys(keys, mine)
+        mine = _Place((visitor, urgent))
+        keys = {mine.own, (visitor, False)}
+        for key in keys:
+            before = self._latest.get(key)
+            if before is not None and before.own == key:
+                before.give_up()
+            self._latest[key] = mine
 
         def check() -> None:
-            if self._latest.get(own) is not mine:
-                raise RefusedError(409, "superseded by a later layout")
+            if self._latest.get(mine.own) is not mine:
+                raise _superseded()
 
         try:
-            return await self.done(call, *words, check=check, urgent=urgent)
+            return await self.done(call, *words, check=check, place=mine)
         finally:
             for key in keys:
                 if self._latest.get(key) is mine:
@@ -116,14 +144,14 @@ class Solving:
         call: Callable[..., Any],
         *words: object,
         check: Callable[[], None] = lambda: None,
-        urgent: bool = False,
+        place: _Place | None = None,
     ) -> Any:
         """What a call answers. `check` may refuse it once its turn has come."""
         if self._waiting >= _MOST_WAITING:
             raise busy("many layouts are being worked out")
         self._waiting += 1
         try:
-            async with self._turns.mine(urgent):
+            async with self._turns.mine(place):
                 check()
                 return await self._called(call, words)
         finally:

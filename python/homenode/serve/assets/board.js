@@ -161,6 +161,7 @@ export async function refresh() {
   const { base, edits } = layout;
   wanted = JSON.stringify(layout);
   said = "";
+  rough = false;
   if (answer && opened?.base !== base) answer = chosen = null;
   if (answer && opened) (answer = expected(answer, opened, edits)), (stale = true), draw();
   at("board").hidden = false;
@@ -264,8 +265,9 @@ export function draw() {
     at("change").textContent = by && Object.keys(shownEdits()).length ? by : "";
     at("change").className = !less ? "" : less < -0.05 ? "fewer" : less > 0.05 ? "more" : "";
   }
-  at("unsolved").textContent = answer.unsolved
-    ? `No figures yet: ${answer.unsolved.replace(/\.$/, "")}. Simulate it.` : "";
+  const why = answer.unsolved?.replace(/\.$/, "");
+  at("unsolved").textContent = !why ? "" : answer.solved
+    ? `${why}. Simulate it to see one of them.` : `No figures yet: ${why}. Simulate it.`;
   const anyMoves = map.partitions.some(({ partition }) => free(partition));
   at("hint").textContent = anyMoves
     ? "Drag a partition to another place, or choose it and move it from its menu."
