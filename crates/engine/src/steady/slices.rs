@@ -295,8 +295,8 @@ impl Crowd {
         to.queued += part * self.count * sums.queued;
     }
 
-    /// Chance that a burst finds one without work, where such a part of them is on the mean: Erlang's
-    /// formula for many servers (Halfin, Whitt, Heavy-traffic limits for queues with many
+    /// Chance that a burst finds one without work, where such a part of them is on the mean:
+    /// Erlang's formula for many servers (Halfin, Whitt, Heavy-traffic limits for queues with many
     /// exponential servers, 1981), and about right for one.
     fn finds(&self, idle: f64) -> f64 {
         let room = idle * self.count.max(1.0).sqrt();
