@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{loops, machine, partition, shared, spec, transactions};
-use homenode_engine::spec::{Distribution, Policy, Processors, Spec};
+use common::{loops, machine, missing_profile, partition, shared, spec, transactions, vertical};
+use homenode_engine::cost::{Book, Books};
+use homenode_engine::spec::{Distribution, Policy, Processors, Spec, Workload};
 use homenode_engine::steady::solve;
 
 /// A logical core with bursts of a millisecond beside loops of weight 300, all horizontal.
@@ -110,4 +111,66 @@ fn what_comes_while_a_logical_core_waits_does_not_wait_anew() {
             );
         }
     }
+}
+
+/// Vertical logical cores, capped, with so many threads that always have work, beside loops.
+fn capped(cores: u16, threads: u32) -> Spec {
+    let mut own = vertical(cores);
+    if let Processors::Shared { capped, .. } = &mut own {
+        *capped = true;
+    }
+    let work = Workload::Warehouses { count: threads };
+    let mut beside = vertical(8);
+    if let Processors::Shared { weight, .. } = &mut beside {
+        *weight = 350;
+    }
+    let mut made = spec(
+        machine("core:8"),
+        vec![partition("a", own, work), partition("b", beside, loops(8))],
+    );
+    made.machine.hypervisor.policy = Policy::Prsm;
+    (made.warmup_ns, made.duration_ns) = (common::SECOND, 4 * common::SECOND);
+    made
+}
+
+#[test]
+fn what_is_entitled_to_nothing_at_a_cap_does_nothing() {
+    // It is entitled to one core: a second thread stands on a logical core that never runs.
+    let of = |spec: &Spec| solve(spec).unwrap().partitions[0].clone();
+    let [one, four] = [1, 4].map(|threads| of(&capped(4, threads)));
+    assert!(
+        (one.cores / four.cores - 1.0).abs() < 1e-3,
+        "{one:?} {four:?}"
+    );
+    let response = [&one, &four].map(|of| of.response_ns.unwrap());
+    assert!(
+        (response[0] / response[1] - 1.0).abs() < 1e-3,
+        "{response:?}"
+    );
+    let outcome = common::run(&capped(4, 4), 0);
+    let simulated = outcome.of("a").response.mean;
+    assert!(
+        (response[1] / simulated - 1.0).abs() < 0.05,
+        "{response:?}, {simulated}"
+    );
+}
+
+#[test]
+fn where_others_wait_for_each_core_that_is_left_caches_are_cold() {
+    let of = |neighbours: u16| {
+        let beside = Beside {
+            loops: neighbours,
+            weight: 300,
+            rate: 1_000.0,
+            ..FULL
+        };
+        let mut made = beside.spec();
+        for one in &mut made.partitions {
+            one.profile = missing_profile(1e5);
+        }
+        let reload = |books: &Books| books.of(Book::Reload) / books.total();
+        reload(&solve(&made).unwrap().partitions[1].books)
+    };
+    let (room, full) = (of(6), of(12));
+    assert!(room < 0.2 * full && full > 0.01, "{room} {full}");
 }

@@ -189,8 +189,31 @@ pub(super) fn answer(doing: &Doing, cp: &Cp, (form, all): (&Form, &[Doing])) -> 
         answer.zvm = Some(of_zvm(&mut answer, doing, cp));
     }
     answer.books.add(Book::GuestIdle, doing.polls);
-    answer.books.add(Book::Useful, doing.beside - doing.polls);
+    add_daemons(&mut answer, doing, form);
     answer
+}
+
+/// What daemons do, at what an instruction costs them; the rest of what is beside the work is what
+/// waking them takes.
+fn add_daemons(answer: &mut SolvedPartition, doing: &Doing, form: &Form) {
+    let beside = doing.beside - doing.polls;
+    let cores = (form.demand.daemons() * doing.ns[1]).min(beside);
+    let alone = doing.sites.iter().filter(|_| form.workloads.is_empty());
+    let mut told = 0.0;
+    for (site, class) in alone.map(|site| (site, &classes(&doing.sites, site)[1])) {
+        let cores = cores * site.share;
+        if class.ns > 0.0 && cores > 0.0 {
+            let instructions = cores / class.ns * 1e9;
+            answer.instructions += instructions;
+            answer.lines.add_scaled(&class.lines, instructions);
+            answer
+                .books
+                .add_scaled(&class.books, cores / class.books.total());
+            told += cores;
+        }
+    }
+    answer.books.add(Book::Hypervisor, beside - cores);
+    answer.books.add(Book::Useful, cores - told);
 }
 
 /// What z/VM tells of a partition: its owners share its cores as they do what is executed.

@@ -40,6 +40,17 @@ pub(super) struct Load {
     pub overrun: bool,
 }
 
+impl Load {
+    /// What was told as if virtual processors were slow waits together now and then: so much fewer
+    /// bursts come to one without work, and so many are queued at least.
+    pub fn wait_together(&mut self, fewer: f64, queued: f64) {
+        self.wakes_per_ns *= 1.0 - fewer;
+        let more = (queued - self.waiting).max(0.0);
+        self.waiting += more;
+        self.runnable += more;
+    }
+}
+
 /// Share of the probability below which what may still come is of no account.
 const TAIL: f64 = 1e-9;
 

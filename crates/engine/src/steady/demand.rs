@@ -1,7 +1,7 @@
 //! What asks for a partition's processors: bursts of work, and where they come from.
 
 use crate::guest::workload::Shape;
-use crate::spec::{Distribution, Partition, Workload};
+use crate::spec::{Distribution, Machine, Partition, Workload};
 
 /// Where bursts come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +16,25 @@ pub(super) enum Arrivals {
     Never,
 }
 
+impl Arrivals {
+    /// What comes to the `first` of so many virtual processors where the others never run: threads
+    /// lie evenly on all of them, and what lies on one that never runs is there for good.
+    pub fn at_first(self, first: u32, all: u32) -> Self {
+        let (first, all) = (f64::from(first), f64::from(all));
+        match self {
+            Self::Always(threads, duty) => {
+                let rounds = (threads / all).floor();
+                let rest = (threads - rounds * all).min(first);
+                Self::Always(rounds * first + rest, duty)
+            }
+            Self::Closed(count, away_ns) => {
+                Self::Closed(count * first / all, away_ns * first / all)
+            }
+            Self::Open(_) | Self::Never => self,
+        }
+    }
+}
+
 /// What a partition's work asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Demand {
@@ -28,8 +47,8 @@ pub(super) struct Demand {
     pub wait_ns: f64,
     /// Wake-ups of the guest's daemons in a nanosecond.
     pub daemons_per_ns: f64,
-    /// Processor time of each [ns].
-    pub daemon_ns: f64,
+    /// Instructions of each: what its time comes to if a core does nothing else and nothing misses.
+    pub daemon_work: f64,
     /// Whether each burst is exponential in length, and transactions have as many as chance gives.
     pub scattered: bool,
     /// Whether it was recorded: how it came within a step is not known.
@@ -37,9 +56,14 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    /// Of a partition; none where its workload has no steady state that could be known without
-    /// playing it.
-    pub fn of(partition: &Partition) -> Option<Self> {
+    /// Instructions of daemons in a nanosecond.
+    pub fn daemons(&self) -> f64 {
+        self.daemons_per_ns * self.daemon_work
+    }
+
+    /// Of a partition on a machine; none where its workload has no steady state that could be known
+    /// without playing it.
+    pub fn of(machine: &Machine, partition: &Partition) -> Option<Self> {
         let shape = Shape::of(&partition.workload, &partition.profile);
         let unix = partition.guest.unix();
         let gangs = unix.gangs.iter().filter(|gang| gang.lengths_ns.is_empty());
@@ -53,6 +77,7 @@ impl Demand {
                 (wakes + each, work + each * gang.work_ns as f64)
             },
         );
+        let per_ns = machine.core_rate * machine.clock_hz * 1e-9 / partition.profile.eicpi;
         let (arrivals, recorded) = arrivals_of(&partition.workload, &partition.profile, &shape)?;
         Some(Self {
             arrivals,
@@ -60,7 +85,11 @@ impl Demand {
             bursts: shape.bursts,
             wait_ns: (shape.bursts - 1.0) * shape.wait_ns,
             daemons_per_ns: wakes,
-            daemon_ns: if wakes > 0.0 { work / wakes } else { 0.0 },
+            daemon_work: if wakes > 0.0 {
+                work / wakes * per_ns
+            } else {
+                0.0
+            },
             recorded,
             scattered: shape.work == Distribution::Exponential
                 && matches!(

@@ -50,7 +50,7 @@ impl State {
         let doing = &mut self.doing[at];
         // Daemons and polling use what the work leaves of the virtual processors.
         let left = f64::from(form.filled.vps()) - doing.served * load.vps;
-        let daemons_ns = daemons * form.demand.daemon_ns + daemon_wakes * own;
+        let daemons_ns = form.demand.daemons() * doing.ns[1] + daemon_wakes * own;
         doing.beside = (daemons_ns + polls.min(idle)).min(left.max(0.0));
         doing.dispatches = doing.load.wakes_per_ns + daemon_wakes;
         // What dispatches cost changes how many there are: half of the way keeps them together.
@@ -134,6 +134,7 @@ impl State {
         } else {
             // Who had to wait would have gone to its last core if that had been left.
             let stopped = self.doing[at].waits.comings;
+            let taken = taken + (1.0 - taken) * self.doing[at].awaited;
             let found = stopped + (1.0 - stopped) * taken;
             (1.0 - high_part(&self.doing[at], form)) * (came + (1.0 - came) * found)
         };

@@ -87,7 +87,7 @@ impl Form {
         let mut demand = match &guests {
             Some(guests) => guests.demand(),
             None if !each.is_empty() => together(&each),
-            None => Demand::of(one).ok_or_else(|| unknown("its kind of workload"))?,
+            None => Demand::of(machine, one).ok_or_else(|| unknown("its kind of workload"))?,
         };
         demand.scattered &= host.is_none();
         let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));

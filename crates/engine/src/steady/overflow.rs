@@ -59,6 +59,7 @@ impl Offered {
         let mut rest = self;
         rest.add(less);
         (rest.mean, rest.variance) = (rest.mean.max(0.0), rest.variance.max(0.0));
+        rest.hurry = rest.hurry.max(0.0);
         rest
     }
 

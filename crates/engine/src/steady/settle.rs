@@ -1,9 +1,10 @@
 //! One step towards the fixed point: price, queue, share out, place, load the machine.
 
 use super::chain;
-use super::filling::THREADS;
+use super::filling::{Filled, THREADS};
 use super::form::Form;
 use super::scope::Scope;
+use super::slices::ever_run;
 use super::state::{classes, in_use, Doing, Site, State, Stay, NOTHING};
 use crate::cost::{Class, Spent, Wants};
 use crate::ids::ChipId;
@@ -210,7 +211,7 @@ impl State {
         } else {
             self.queue_each(at, form);
         }
-        let filled = form.filled.strayed(self.doing[at].stray);
+        let filled = filled(&self.doing[at], form);
         let doing = &mut self.doing[at];
         if filled.returns {
             let load = &doing.load;
@@ -231,8 +232,16 @@ impl State {
         for (threads, (rate, ns)) in own.take(form.fixed.len()).skip(1) {
             *rate = working * threads as f64 / (demand.burst * ns + doing.reload_ns);
         }
-        let filled = form.filled.strayed(doing.stray);
-        doing.load = chain::load(demand.arrivals, &rates, filled, &form.known);
+        let filled = filled(doing, form);
+        doing.load = if filled.vps() < form.filled.vps() {
+            let arrivals = demand.arrivals.at_first(filled.vps(), form.filled.vps());
+            chain::load(arrivals, &rates, filled, &[])
+        } else {
+            chain::load(demand.arrivals, &rates, filled, &form.known)
+        };
+        doing
+            .load
+            .wait_together(doing.waits.fewer, doing.waits.queued);
     }
 
     /// What is done on each chip.
@@ -343,6 +352,13 @@ impl State {
             spread.set_work(chip, threads, ns, weight);
         }
     }
+}
+
+/// How its virtual processors are filled, those of them that ever run.
+fn filled(doing: &Doing, form: &Form) -> Filled {
+    let filled = form.filled.strayed(doing.stray);
+    let some = ever_run(doing, form).filter(|_| form.workloads.is_empty());
+    some.map_or(filled, |vps| filled.of_vps(vps))
 }
 
 /// What is not priced by itself is in proportion to what the usual number of threads costs.

@@ -12,6 +12,9 @@ use crate::spec::{Polarization, Policy, Processors};
 
 /// Share of the time with work that may be lost to others before they have to be looked at.
 const LITTLE: f64 = 5e-4;
+/// Part of the cores that those have who are not entitled to them, up to which whoever is entitled
+/// to nothing never runs, and from which on it does again: between the two it is as it was.
+const SCARCE: [f64; 2] = [0.005, 0.02];
 
 impl State {
     /// Whose virtual processors have to wait for cores, and for how much of the time; by how much
@@ -61,14 +64,46 @@ impl State {
             .map(|(doing, form)| claim(doing, form, lost(doing)))
             .collect();
         let granted = grants(&claims, cores, &self.limits);
+        let beyond = |(claim, got): (&Claim, &f64)| (got - claim.entitled).max(0.0);
+        let beyond: f64 = claims.iter().zip(&granted).map(beyond).sum();
+        let all_used = granted.iter().sum::<f64>() > (1.0 - LITTLE) * cores;
+        self.await_cores(&sharing, &claims, cores);
         let mut change = 0.0_f64;
         for (at, told) in sharing.iter().zip(claims.iter().zip(&granted)) {
             let doing = &mut self.doing[*at];
+            let bound = SCARCE[usize::from(doing.starves)] * cores;
+            doing.starves = all_used && beyond <= bound;
             let lost = lost(doing);
             change = change.max(serve(doing, told.0, (*told.1, lost), self.pace));
         }
         self.leave_room(&sharing, cores);
         change
+    }
+
+    /// Whether somebody waits for a core of PR/SM that is left: as soon as more may use one than
+    /// there are. Then it is taken at once, and who left it throws off another one later, who has
+    /// been on his core for longest.
+    fn await_cores(&mut self, sharing: &[usize], claims: &[Claim], cores: f64) {
+        if self.machine.hypervisor.policy != Policy::Prsm {
+            return;
+        }
+        let wanted = |(at, claim): (&usize, &Claim)| {
+            let load = &self.doing[*at].load;
+            let mean = load.vps.min(claim.limit);
+            let part = mean / load.vps.max(1e-12);
+            Offered {
+                mean,
+                variance: part * part * load.vps_variance,
+                most: claim.limit,
+                ..Offered::default()
+            }
+        };
+        let each: Vec<Offered> = sharing.iter().zip(claims).map(wanted).collect();
+        let mut all = Offered::default();
+        each.iter().for_each(|one| all.add(*one));
+        for (at, own) in sharing.iter().zip(each) {
+            self.doing[*at].awaited = all.without(own.one()).full(cores - 0.5);
+        }
     }
 
     /// The same for a part of the machine, as long as nobody elsewhere is in its way.

@@ -12,18 +12,22 @@
 //! waits, and over a slice the chances of the three follow from how often work comes and how long
 //! it stays; a slice begins with the chances with which the one before ended.
 
+use super::demand::Arrivals;
 use super::evictions::entitled_part;
 use super::form::Form;
 use super::homes::offered;
-use super::overflow::Offered;
-use super::state::{on_and_off, Doing, State, Waits};
+use super::overflow::{above, mean_beyond, Offered};
+use super::state::{in_use, on_and_off, Doing, State, Waits};
 use crate::hypervisor::polarize;
 use crate::spec::{Polarization, Policy, Processors};
 
-/// Parts into which a slice is cut.
+/// Parts into which a slice is cut, and slices until one begins as the one before did.
 const STEPS: usize = 64;
+const SLICES: usize = 4;
 /// Share from which on one is always within it.
 const WHOLE: f64 = 1.0 - 1e-6;
+/// Part of a partition's logical cores with work that is none.
+const LITTLE: f64 = 1e-4;
 
 /// Logical cores with work of one kind, and what each may have of a slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -52,7 +56,7 @@ impl State {
             let entitled = entitled_part(doing);
             come.add(offered(doing, form, 1.0).part(back * entitled));
             let stays = entitled_of(doing, form, (1.0 - back) * doing.load.vps);
-            stay.extend(stays.into_iter().filter(|of| of.count > 0.0));
+            stay.extend(stays.into_iter().filter(|of| of.count * of.share > 0.0));
         }
         let all: f64 = stay.iter().map(|of| of.count).sum();
         if all + come.most <= cores {
@@ -64,22 +68,19 @@ impl State {
                 continue;
             }
             let back = comes_back(doing, form, window_ns);
-            let [high, medium] = entitled_of(doing, form, doing.load.vps);
-            let (count, share) = match high.share < WHOLE && medium.count <= 0.0 {
-                true => (high.count, high.share),
-                false => (medium.count, medium.share),
-            };
-            let part = count / doing.load.vps.max(1e-12) * entitled_part(doing);
-            let own = offered(doing, form, 1.0)
-                .one()
-                .part(back * entitled_part(doing));
-            let others = come.without(own);
-            let one = One::of(doing, form, window_ns, share);
-            let all = one.waits(&taken, cores, (others, window_ns));
-            *wait = Waits {
-                time: part * all.time,
-                comings: part * all.comings,
-            };
+            let own = offered(doing, form, 1.0).one().part(back);
+            let entitled = entitled_part(doing);
+            for (of, all) in kinds(doing, form) {
+                let part = of.count / doing.load.vps.max(1e-12);
+                if of.share >= WHOLE || part <= LITTLE {
+                    continue;
+                }
+                // Who is entitled to nothing is never beyond his share in another way.
+                let within = if of.share > 0.0 { entitled } else { 1.0 };
+                let others = come.without(own.part(entitled));
+                let one = Crowd::of((doing, form), (of, all), window_ns);
+                one.add_waits(wait, part * within, (&taken, cores), (others, window_ns));
+            }
         }
         waits
     }
@@ -101,26 +102,75 @@ fn comes_back(doing: &Doing, form: &Form, slice_ns: f64) -> f64 {
     0.5 * slice_ns / (0.5 * slice_ns + on_and_off(doing, form)[0])
 }
 
+/// Logical cores that ever run, where others never do: vertical-low ones of a capped partition, and
+/// those of any other while all cores are used by those that are entitled to them.
+pub(super) fn ever_run(doing: &Doing, form: &Form) -> Option<u32> {
+    let Processors::Shared {
+        r#virtual, capped, ..
+    } = form.partition.processors
+    else {
+        return None;
+    };
+    let split = match form.each {
+        Some(Polarization::Vertical) if capped || doing.starves => {
+            polarize(doing.entitled, r#virtual)
+        }
+        _ => return None,
+    };
+    (split.low > 0).then(|| u32::from(split.high + split.medium))
+}
+
 /// Which of so many logical cores with work are entitled to what: vertical-high or horizontal ones,
-/// and vertical-medium ones.
-fn entitled_of(doing: &Doing, form: &Form, count: f64) -> [Entitled; 2] {
+/// vertical-medium ones, and vertical-low ones. Work is on the first of them, as far as these are
+/// without; how many have work varies.
+fn entitled_of(doing: &Doing, form: &Form, count: f64) -> [Entitled; 3] {
     let Processors::Shared { r#virtual, .. } = form.partition.processors else {
-        return [Entitled::default(); 2];
+        return [Entitled::default(); 3];
     };
     let entitled = doing.entitled;
     match form.each {
         Some(Polarization::Vertical) => {
             let split = polarize(entitled, r#virtual);
-            let high = count.min(f64::from(split.high));
-            let medium = (count - high).min(f64::from(split.medium));
-            [(high, 1.0), (medium, split.medium_share)]
+            let part = count / doing.load.vps.max(1e-12);
+            let beyond = |first: u16| {
+                let all = part * doing.load.vps_variance;
+                let most = count.min(f64::from(r#virtual - first));
+                mean_beyond(count, all, f64::from(first)).min(most)
+            };
+            let [others, low] = [split.high, split.high + split.medium].map(beyond);
+            [
+                (count - others, 1.0),
+                (others - low, split.medium_share),
+                (low, 0.0),
+            ]
         }
-        _ => [(count, entitled / f64::from(r#virtual)), (0.0, 0.0)],
+        _ => [
+            (count, entitled / f64::from(r#virtual)),
+            (0.0, 0.0),
+            (0.0, 0.0),
+        ],
     }
     .map(|(count, share)| Entitled {
-        count,
+        count: count.max(0.0),
         share: share * doing.allowed,
     })
+}
+
+/// The same of those of a partition that come and go, each with the logical cores among which they
+/// are.
+fn kinds(doing: &Doing, form: &Form) -> [(Entitled, f64); 3] {
+    let [high, medium, low] = entitled_of(doing, form, doing.load.vps);
+    let [highs, mediums, lows] = match (form.each, &form.partition.processors) {
+        (Some(Polarization::Vertical), Processors::Shared { r#virtual, .. }) => {
+            let split = polarize(doing.entitled, *r#virtual);
+            [split.high, split.medium, split.low].map(f64::from)
+        }
+        _ => [in_use(doing, form), 0.0, 0.0],
+    };
+    match ever_run(doing, form) {
+        Some(_) => [(high, highs), (medium, mediums), (Entitled::default(), 0.0)],
+        None => [(high, highs), (medium, mediums), (low, lows)],
+    }
 }
 
 /// Cores that those that always have work take within their shares, by part of a slice.
@@ -153,28 +203,70 @@ fn taken(stay: &[Entitled], cores: f64) -> [f64; STEPS] {
     taken
 }
 
-/// A logical core of a partition.
+/// Logical cores of a partition that are entitled to as much each.
 #[derive(Clone, Copy, Debug)]
-struct One {
-    /// How often work comes to it while it has none, and it has done what there is while it is at
-    /// work, in a slice.
+struct Crowd {
+    count: f64,
+    share: f64,
+    /// Bursts that come for each of them, and that one at work does, in a slice.
     comes: f64,
     ends: f64,
-    share: f64,
+    /// Those of each that may be inside, and how often one that is not comes in a slice, where
+    /// there are so many only.
+    closed: Option<[f64; 2]>,
 }
 
-impl One {
-    fn of(doing: &Doing, form: &Form, slice_ns: f64, share: f64) -> Self {
-        let [on_ns, off_ns] = on_and_off(doing, form);
+/// What part of them is without work or waits, and bursts of each that are queued behind those that
+/// work and that wait.
+#[derive(Clone, Copy, Debug, Default)]
+struct Now {
+    idle: f64,
+    waits: f64,
+    behind_work: f64,
+    behind_waits: f64,
+}
+
+/// What comes of a slice, of each of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    idle: f64,
+    waits: f64,
+    queued: f64,
+    /// Bursts that came, that came to one without work, and after which one waited.
+    came: f64,
+    woke: f64,
+    stopped: f64,
+}
+
+impl Crowd {
+    fn of((doing, form): (&Doing, &Form), (of, count): (Entitled, f64), slice_ns: f64) -> Self {
+        let load = &doing.load;
+        let bursts = load.bursts_per_ns * slice_ns;
+        let part = of.count / load.vps.max(1e-12);
+        let comes = part * bursts / count.max(1e-12);
+        let closed = match form.demand.arrivals {
+            Arrivals::Closed(all, away_ns) if away_ns > 0.0 => {
+                Some([part * all / count.max(1e-12), slice_ns / away_ns])
+            }
+            _ => None,
+        };
         Self {
-            comes: slice_ns / off_ns.max(1.0),
-            ends: slice_ns / on_ns.max(1.0),
-            share,
+            count,
+            share: of.share,
+            comes,
+            ends: bursts / (doing.served * load.vps).max(1e-12),
+            closed,
         }
     }
 
-    /// How it waits beside those that take so many of the cores and others that come and go.
-    fn waits(&self, taken: &[f64; STEPS], cores: f64, (others, slice_ns): (Offered, f64)) -> Waits {
+    /// Adds how they wait beside those that take so many of the cores and others that come and go.
+    fn add_waits(
+        &self,
+        to: &mut Waits,
+        part: f64,
+        (taken, cores): (&[f64; STEPS], f64),
+        (others, slice_ns): (Offered, f64),
+    ) {
         let mut blocked = [Blocked::default(); STEPS];
         let mut before = f64::NAN;
         for (at, taken) in taken.iter().copied().enumerate() {
@@ -185,51 +277,89 @@ impl One {
             before = taken;
         }
         if blocked.iter().all(|of| of.chance <= 0.0) {
-            return Waits::default();
+            return;
         }
-        // It ends with work or without in proportion to how it began.
-        let (none, all) = (self.slice(&blocked, 0.0), self.slice(&blocked, 1.0));
-        let idle = none[0] / (1.0 - all[0] + none[0]).max(1e-12);
-        let [waits, stopped] = [1, 2].map(|of| none[of] + idle * (all[of] - none[of]));
-        // What comes is what ends.
-        let works = (1.0 - waits) * self.comes / (self.comes + self.ends);
-        Waits {
-            time: waits / (works + waits).max(1e-12),
-            comings: (stopped / (works * self.ends).max(1e-12)).min(1.0),
+        // A slice begins as the one before ended.
+        let mut now = Now {
+            idle: (1.0 - self.comes / self.ends).max(0.0),
+            ..Now::default()
+        };
+        let mut sums = Sums::default();
+        for _ in 0..SLICES {
+            sums = self.slice(&blocked, &mut now);
         }
+        to.time += part * sums.waits / (1.0 - sums.idle).max(1e-12);
+        to.comings += part * (sums.stopped / sums.woke.max(1e-12)).min(1.0);
+        let evenly = sums.came * self.finds(sums.idle);
+        to.fewer += part * (1.0 - sums.woke / evenly.max(1e-12)).max(0.0);
+        to.queued += part * self.count * sums.queued;
     }
 
-    /// Chance to be without work as a slice ends that begins without work with this chance; how
-    /// much of it one waits, and how often one begins to.
-    fn slice(&self, blocked: &[Blocked; STEPS], idle: f64) -> [f64; 3] {
-        let (comes, ends) = (in_step(self.comes), in_step(self.ends));
-        // Both at once settle at what is usual where nobody has to wait.
-        let usual = self.comes / (self.comes + self.ends);
-        let settles = in_step(self.comes + self.ends);
-        let (mut idle, mut works, mut waits) = (idle, 1.0 - idle, 0.0);
-        let (mut waited, mut often) = (0.0, 0.0);
+    /// Chance that a burst finds one without work, where such a part of them is on the mean:
+    /// Erlang's formula for many servers (Halfin, Whitt, Heavy-traffic limits for queues with many
+    /// exponential servers, 1981), and about right for one.
+    fn finds(&self, idle: f64) -> f64 {
+        let room = idle * self.count.max(1.0).sqrt();
+        let density = (-0.5 * room * room).exp() / (2.0 * std::f64::consts::PI).sqrt();
+        let ratio = room * (1.0 - above(room)) / density.max(1e-12);
+        ratio / (1.0 + ratio)
+    }
+
+    /// Goes through a slice.
+    fn slice(&self, blocked: &[Blocked; STEPS], now: &mut Now) -> Sums {
+        let step = 1.0 / STEPS as f64;
+        let ends = self.ends * step;
+        let mut sums = Sums::default();
         // Who may wait until when at the latest, as if nobody were let in before.
         let mut latest = [0.0; STEPS];
         let (mut left, mut before) = (1.0, 0.0);
-        for (at, now) in blocked.iter().enumerate() {
-            let stays = (1.0 - now.lets_in) * (now.chance / f64::max(before, 1e-12)).min(1.0);
+        for (at, of) in blocked.iter().enumerate() {
+            let stays = (1.0 - of.lets_in) * (of.chance / f64::max(before, 1e-12)).min(1.0);
             left *= stays;
-            let kept = (waits * stays - latest[at] * left).max(0.0);
-            (works, waits) = (works + waits - kept, kept);
-            let stopped = now.chance * idle * comes;
-            let free = 1.0 - now.chance;
-            let there = idle + works - stopped;
-            let part = free * settles + now.chance * ends;
-            let after = works + part * (free * usual * there - works);
-            (idle, works, waits) = (there - after, after, waits + stopped);
+            before = of.chance;
+            let kept = (now.waits * stays - latest[at] * left).max(0.0);
+            let let_in = 1.0 - kept / now.waits.max(1e-12);
+            let works = 1.0 - now.idle - kept;
+            now.waits = kept;
+            now.behind_work += let_in * now.behind_waits;
+            now.behind_waits *= 1.0 - let_in;
+
+            let queued = now.behind_work + now.behind_waits;
+            let comes = match self.closed {
+                Some([most, often]) => (most - (1.0 - now.idle) - queued).max(0.0) * often,
+                None => self.comes,
+            } * step;
+            // Those without work are the first to get some.
+            let found = comes * self.finds(now.idle);
+            let waits = of.chance * found;
+            let stopped = of.chance * now.idle * -(-found / now.idle.max(1e-12)).exp_m1();
+            let rest = comes - found;
+            let at_work = rest * works / (works + now.waits).max(1e-12);
+            now.behind_waits += waits - stopped + rest - at_work;
+            let inside = works + now.behind_work + at_work + found - waits;
+            // As soon as there is more than they do, those that find a core work too.
+            let able = works + (1.0 - of.chance) * now.idle;
+            let mut rest = inside / (1.0 + ends);
+            if rest > able {
+                rest = inside - ends * able;
+            }
+            let works = rest.min(able);
+            now.behind_work = rest - works;
+            now.waits += stopped;
+            now.idle = (1.0 - works - now.waits).max(0.0);
+
             let rest = (1.0 - self.share) * (STEPS - at) as f64;
             if let Some(until) = latest.get_mut(at + 1 + rest as usize) {
                 *until += stopped / left.max(1e-12);
             }
-            (waited, often) = (waited + waits / STEPS as f64, often + stopped);
-            before = now.chance;
+            sums.idle += now.idle * step;
+            sums.waits += now.waits * step;
+            sums.queued += (now.behind_work + now.behind_waits) * step;
+            sums.came += comes;
+            sums.woke += found - waits + stopped;
+            sums.stopped += stopped;
         }
-        [idle, waited, often]
+        sums
     }
 }
 
@@ -269,16 +399,24 @@ mod tests {
     use super::*;
 
     /// Beside so many that always have work and may have this share of a slice, on 8 cores.
-    fn beside(count: f64, share: f64, one: One) -> f64 {
+    fn beside(count: f64, share: f64, one: Crowd) -> f64 {
+        waits(count, share, one).time
+    }
+
+    fn waits(count: f64, share: f64, one: Crowd) -> Waits {
         let taken = taken(&[Entitled { count, share }], 8.0);
-        one.waits(&taken, 8.0, (Offered::default(), 1.0)).time
+        let mut waits = Waits::default();
+        one.add_waits(&mut waits, 1.0, (&taken, 8.0), (Offered::default(), 1.0));
+        waits
     }
 
     /// One to which work comes ten times in a slice and stays for a hundredth of it.
-    const ONE: One = One {
+    const ONE: Crowd = Crowd {
+        count: 1.0,
+        share: 0.2,
         comes: 10.0,
         ends: 100.0,
-        share: 0.2,
+        closed: None,
     };
 
     #[test]
@@ -304,11 +442,11 @@ mod tests {
     fn who_may_have_more_waits_less_and_longer_slices_make_longer_waits() {
         let mut before = f64::INFINITY;
         for share in [0.05, 0.2, 0.5, 0.9] {
-            let now = beside(8.0, 0.9, One { share, ..ONE });
+            let now = beside(8.0, 0.9, Crowd { share, ..ONE });
             assert!(now < before, "{share}: {now}");
             before = now;
         }
-        let long = One {
+        let long = Crowd {
             comes: 2.0 * ONE.comes,
             ends: 2.0 * ONE.ends,
             ..ONE
@@ -317,13 +455,44 @@ mod tests {
     }
 
     #[test]
+    fn the_more_comes_while_all_wait_the_fewer_come_to_one_without_work() {
+        let of = |comes: f64, count: f64| {
+            let ends = 4.0 * comes;
+            let one = Crowd {
+                count,
+                comes,
+                ends,
+                ..ONE
+            };
+            waits(8.0, 0.9, one)
+        };
+        let fewer = [1.0, 10.0, 100.0].map(|comes| of(comes, 8.0).fewer);
+        assert!(
+            fewer[0] < 0.2 && fewer.windows(2).all(|two| two[1] > two[0]),
+            "{fewer:?}"
+        );
+        // What is queued is in proportion to what comes.
+        let queued = [100.0, 200.0].map(|comes| of(comes, 8.0).queued);
+        assert!((queued[1] / queued[0] - 2.0).abs() < 0.1, "{queued:?}");
+        assert_eq!(waits(7.0, 0.9, ONE), Waits::default());
+    }
+
+    #[test]
+    fn who_has_more_to_do_than_it_can_keeps_its_core_and_does_not_wait() {
+        let waits = |comes: f64| beside(8.0, 0.5, Crowd { comes, ..ONE });
+        assert!(waits(49.0) < waits(25.0) && waits(25.0) < waits(5.0));
+        assert!(waits(150.0) < 0.01);
+    }
+
+    #[test]
     fn it_waits_once_however_often_work_comes() {
         // Of the time it waits for the blocked part at most: half of a slice.
         for comes in [10.0, 1e3, 1e6] {
-            let one = One {
+            let one = Crowd {
                 comes,
                 ends: 10.0 * comes,
                 share: 0.0,
+                ..ONE
             };
             let with_work = beside(8.0, 0.5, one);
             let works = 0.5 / 11.0;

@@ -83,6 +83,11 @@ pub(super) struct Waits {
     pub time: f64,
     /// Share of the times that work comes to one that has none.
     pub comings: f64,
+    /// Part of these times by which they are fewer than if the waits were spread evenly: whatever
+    /// comes while all wait comes to one that has work.
+    pub fewer: f64,
+    /// Bursts that are queued behind those that wait, or that they have left.
+    pub queued: f64,
 }
 
 impl Waits {
@@ -90,6 +95,8 @@ impl Waits {
     pub fn turn_to(&mut self, to: Self, part: f64) {
         self.time += part * (to.time - self.time);
         self.comings += part * (to.comings - self.comings);
+        self.fewer += part * (to.fewer - self.fewer);
+        self.queued += part * (to.queued - self.queued);
     }
 }
 
@@ -123,6 +130,11 @@ pub(super) struct Doing {
     pub served: f64,
     /// How they wait under PR/SM although they are within their share.
     pub waits: Waits,
+    /// Whether all cores are used by those that are entitled to them, so that what is entitled to
+    /// nothing never runs.
+    pub starves: bool,
+    /// Chance that somebody waits for the core that one of its logical cores leaves.
+    pub awaited: f64,
     /// On a host, threads among which the work is.
     pub in_use: f64,
     /// Cores that daemons and polling take; the part of it that is KVM's polling.

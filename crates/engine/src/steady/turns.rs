@@ -77,7 +77,8 @@ impl State {
         let left = vps - busy;
         let demand = &form.demand;
         let daemon_wakes = demand.daemons_per_ns * (vps - load.vps).max(0.0) / vps;
-        let beside = demand.daemons_per_ns * demand.daemon_ns + daemon_wakes * own + halting.polls;
+        let daemons = demand.daemons() * doing.ns[1] + daemon_wakes * own;
+        let beside = daemons + halting.polls;
         let doing = &mut self.doing[at];
         doing.beside = beside.min(left.max(0.0));
         doing.polls = doing.beside * halting.polls / beside.max(1e-18);

@@ -124,7 +124,7 @@ impl Guests {
             bursts: 1.0,
             wait_ns: 0.0,
             daemons_per_ns: 0.0,
-            daemon_ns: 0.0,
+            daemon_work: 0.0,
             scattered: false,
             recorded: worked.any(|kind| kind.recorded),
         }
@@ -142,7 +142,7 @@ impl Guests {
             bursts: 1.0,
             wait_ns: 0.0,
             daemons_per_ns: 0.0,
-            daemon_ns: 0.0,
+            daemon_work: 0.0,
             scattered: false,
             recorded: false,
         }
