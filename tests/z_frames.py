@@ -44,7 +44,8 @@ VIRTUAL_MACHINE = str.split(
     "page_reads tx_done response_ns"
 )
 SWITCH = str.split(
-    "time_ns partition switch frames bytes searches elements list_ns line_wait_ns locks lock_spin_ns"
+    "time_ns partition switch frames bytes searches elements list_ns line_wait_ns locks "
+    "lock_spin_ns"
 )
 VOLUME = str.split(
     "time_ns partition volume ios reads pages pend_ns disc_ns conn_ns queue_ns busy_ns cache_hits"

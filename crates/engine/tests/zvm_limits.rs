@@ -197,6 +197,28 @@ fn signals_to_idle_processors_cost_more_the_more_there_are() {
 }
 
 #[test]
+fn signals_go_to_the_processors_of_the_vector_only() {
+    let costs = |chips: u16| {
+        let mut zvm = free_cp(tile(0, 1, 4), vec![switch("s")]);
+        zvm.paths = CpPaths {
+            signal: 1_000.0,
+            ..paths()
+        };
+        let mut spec = spec(
+            cores_of(chips, 6),
+            vec![zvm_partition(6 * chips, zvm, web())],
+        );
+        spec.warmup_ns = 100 * MS;
+        spec.interval_ns = 100 * MS;
+        // All start on the first chip: what other chips add is their idle processors alone.
+        let outcome = run(&spec, 0);
+        per_tx(&outcome, "chargeable_ns")
+    };
+    let (one, four) = (costs(1), costs(4));
+    assert!((four - one).abs() < 1_000.0, "{one} {four}");
+}
+
+#[test]
 fn think_time_thins_the_load_out() {
     let mut zvm = free_cp(tile(0, 1, 1), vec![switch("s")]);
     zvm.locks = no_locks();

@@ -274,7 +274,7 @@ impl Volumes {
         paths.free += 1;
         if let Some((next, since)) = paths.waiting.pop_front() {
             let io = &mut self.ios[next as usize];
-            io.pend = io.pend + (now - since);
+            io.pend += now - since;
             self.connect(now, next);
         }
     }

@@ -76,7 +76,7 @@ class Locks(Table):
     """Formal spin locks."""
 
     dispatch: Figure[Times] = Field(
-        description="times that the scheduler's lock is taken shared, and a vector's, for a dispatch"
+        description="times that the scheduler's lock is taken shared and a vector's, a dispatch"
     )
     ready: Figure[Times] = Field(
         description="times that the scheduler's lock is taken exclusive for one made ready"

@@ -13,7 +13,7 @@
 use super::segment::{Owner, Segment};
 use super::sharing::{Near, Sharing};
 use crate::cost::lock;
-use crate::spec::{self, CpLocks};
+use crate::spec::{self, CpLocks, Zvm};
 
 /// Share of the newest window in the running average of a lock's use and of a switch's users:
 /// assumed, as that of the machine's other averages.
@@ -60,8 +60,8 @@ impl Holding {
         }
     }
 
-    /// What the last of so many that come together waits for those before, on average over all of
-    /// them: each for half of the others [ns].
+    /// What each of so many that come together waits, on average over all of them: for half of the
+    /// others [ns].
     pub fn together_ns(&self, many: f64) -> f64 {
         0.5 * (many - 1.0).max(0.0) * (self.held_ns + self.transfer_ns)
     }
@@ -147,6 +147,32 @@ impl Lock {
             transfer_ns,
         );
         self.wait_ns += NEWEST * (wait - self.wait_ns);
+    }
+}
+
+impl Near {
+    /// What a dispatch costs: its path, and the scheduler's lock, shared.
+    pub fn dispatching(&self, zvm: &Zvm, scheduler: &Lock) -> Segment {
+        let mut path = Segment::default();
+        path.execute(Owner::System, zvm.paths.dispatch);
+        let takes = (zvm.locks.dispatch, zvm.locks.lines);
+        scheduler.cost(takes, Owner::System, &self.sharing, self, &mut path);
+        path
+    }
+
+    /// What it costs to make a virtual processor ready, signals apart: the scheduler's lock,
+    /// exclusive, with the elements of so many other processors, and the lock of a dispatch vector.
+    pub fn readying(
+        &self,
+        locks: &CpLocks,
+        (scheduler, vector): (&Lock, &Lock),
+        others: f64,
+        into: &mut Segment,
+    ) {
+        let takes = (locks.ready, locks.lines + others.max(0.0));
+        scheduler.cost(takes, Owner::Chargeable, &self.sharing, self, into);
+        let takes = (locks.dispatch, locks.lines);
+        vector.cost(takes, Owner::Chargeable, &self.sharing, self, into);
     }
 }
 

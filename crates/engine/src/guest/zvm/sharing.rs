@@ -1,10 +1,9 @@
-//! Lines that several processors write: how far away they are as seen from a chip, and what CP's own
-//! steps cost there.
+//! Lines that several processors write: how far away they are as seen from a chip, and what CP's
+//! own steps cost there.
 
-use super::locks::Lock;
 use super::segment::{Owner, Segment};
 use crate::cost::Surroundings;
-use crate::spec::{CpLocks, Machine, Profile, Zvm};
+use crate::spec::{Machine, Profile, Zvm};
 
 /// Where a line lies that several processors write, as seen from a chip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,30 +59,6 @@ impl Near {
             dispatch: Default::default(),
             around,
         }
-    }
-
-    /// What a dispatch costs: its path, and the scheduler's lock, shared.
-    pub fn dispatching(&self, zvm: &Zvm, scheduler: &Lock) -> Segment {
-        let mut path = Segment::default();
-        path.execute(Owner::System, zvm.paths.dispatch);
-        let takes = (zvm.locks.dispatch, zvm.locks.lines);
-        scheduler.cost(takes, Owner::System, &self.sharing, self, &mut path);
-        path
-    }
-
-    /// What it costs to make a virtual processor ready, signals apart: the scheduler's lock,
-    /// exclusive, with the elements of so many other processors, and the lock of a dispatch vector.
-    pub fn readying(
-        &self,
-        locks: &CpLocks,
-        (scheduler, vector): (&Lock, &Lock),
-        others: f64,
-        into: &mut Segment,
-    ) {
-        let takes = (locks.ready, locks.lines + others.max(0.0));
-        scheduler.cost(takes, Owner::Chargeable, &self.sharing, self, into);
-        let takes = (locks.dispatch, locks.lines);
-        vector.cost(takes, Owner::Chargeable, &self.sharing, self, into);
     }
 
     /// What looking at dispatch vectors costs, of which so many lines come from elsewhere.

@@ -16,6 +16,7 @@ mod costs;
 mod dispatch;
 mod inbox;
 mod limits;
+mod locking;
 mod locks;
 mod message;
 mod paging;
