@@ -45,6 +45,8 @@ FAST = (
     "zec12-vs-z196",
     "zvm-80-memory-rich",
     "zvm-80-paging",
+    "zvm-paging-io",
+    "zvm-polarization",
 )
 """Some sixty seconds of processor time in all, none above seven."""
 SLOW = ("aix-micro-partitioning", "hp-vpars", "kvm-overcommit", "p795-lpar-affinity")
