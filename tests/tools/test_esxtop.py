@@ -29,16 +29,6 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
-    def asked(*words: str) -> str:
-        capsys.readouterr()
-        assert call(list(words)) == 0, capsys.readouterr().err
-        return capsys.readouterr().out
-
-    return asked
-
-
 def rows(ask: Ask, *words: str) -> dict[str, dict[str, Any]]:
     return {row["NAME"]: row for row in json.loads(ask("esxtop", *words, "--json"))}
 
@@ -117,6 +107,7 @@ def test_batch_mode_is_read_again(ask: Ask, tmp_path: Path) -> None:
         ("mpstat", "see `homenode esxtop`"),
         ("virt-top", "ESXi dispatches the processors"),
         ("xentop", "ESXi"),
+        ("numastat", "see `homenode esxtop`"),
         ("domstats", "see `homenode esxtop`"),
     ],
 )

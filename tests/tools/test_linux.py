@@ -59,16 +59,6 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
-    def asked(*words: str) -> str:
-        capsys.readouterr()
-        assert call(list(words)) == 0, capsys.readouterr().err
-        return capsys.readouterr().out
-
-    return asked
-
-
 def rows(ask: Ask, *words: str) -> Rows:
     found: Rows = json.loads(ask(*words, "--json"))
     return found

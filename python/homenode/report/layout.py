@@ -186,7 +186,8 @@ def _queues(spec: Spec, machine: MachineDescription, threads: int) -> list[Queue
     chip_of = [chip for chip in chips for _ in machine.active_cores_of(chip)]
     found = []
     for queue, members in itertools.groupby(range(len(numbers)), key=numbers.__getitem__):
-        first, *_, last = [*members] * 2
+        cpus = list(members)
+        first, last = cpus[0], cpus[-1]
         here = sorted({chip_of[cpu // threads] for cpu in (first, last)})
         place = home_in_words(here, machine)
         found.append(QueueRow(queue=queue, first=first, last=last, place=place))

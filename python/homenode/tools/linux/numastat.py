@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from homenode.tools.linux.system import Group, LinuxSystem
+from homenode.tools.linux.system import Group, LinuxSystem, refuse_foreign
 from homenode.tools.text_columns import page
 from homenode.tools.usage import Grammar, parse
 
@@ -78,5 +78,7 @@ def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
 
 
 def _shown(system: LinuxSystem, argv: Sequence[str]) -> list[Group]:
+    if system.is_esxi:
+        refuse_foreign(system, GRAMMAR.tool)
     only = parse(GRAMMAR, argv).partition
     return [group for group in system.groups if only in (None, group.name)]
