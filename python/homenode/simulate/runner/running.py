@@ -78,15 +78,16 @@ def run_scenario(
     engine, root = load_engine(), runs_folder(out)
     job = freeze(scenario, replications, seed, program_version(), progress)
     asked = len(job.replications)
-    with drafting(root) as folder:
+    ended: dict[int, Answer] = {}
+    with _told(asked, ended), drafting(root) as folder:
         writer = partial(ReplicationWriter, folder, columns=table_columns(engine))
         seen = None if look is None else partial(look, job.spec)
         try:
             outcome = simulate_all(engine, job, writer, jobs, progress, stop, seen)
         except (engine.SpecError, engine.Runaway) as error:
             raise HomenodeError(refused(job, error, engine)) from error
-        finished = len(outcome.summaries)
-        if finished == 0:
+        ended.update(outcome.summaries)
+        if not ended:
             raise InterruptedRun(None, 0, asked)
         job = job.with_replications(outcome.summaries)
         with _deaf() if outcome.interrupted else contextlib.nullcontext():
@@ -94,7 +95,7 @@ def run_scenario(
             publish(folder, root / job.id)
     run = Run.at(root / job.id)
     if outcome.interrupted:
-        raise InterruptedRun(run, finished, asked)
+        raise InterruptedRun(run, len(ended), asked)
     return run
 
 
@@ -102,6 +103,17 @@ def refused(job: Job, error: BaseException, engine: Engine) -> str:
     """What the engine says of a job that has no answer."""
     why = " has no steady state" if isinstance(error, engine.Runaway) else ""
     return f"scenario {job.name}{why}: {error}"
+
+
+@contextlib.contextmanager
+def _told(asked: int, ended: Mapping[int, Answer]) -> Iterator[None]:
+    """Ctrl-C before the replications began, or while all were being kept, is told as later."""
+    try:
+        yield
+    except InterruptedRun:
+        raise
+    except KeyboardInterrupt:
+        raise InterruptedRun(None, len(ended), asked) from None
 
 
 @contextlib.contextmanager
