@@ -88,3 +88,21 @@ fn threads_come_to_memory_that_is_too_much_to_move() {
     );
     assert!(moving.total("a", "host_migrations") > 0.0);
 }
+
+#[test]
+fn a_socket_that_is_not_there_is_no_node_to_balance_with() {
+    let faults = |active: u16, memory_on: u16| {
+        let mut machine = host_machine(Policy::Linux, "node:2 chip:1 core:4");
+        machine.hypervisor.linux.numa_balancing = Some(NumaBalancing::default());
+        machine.active_cores = active;
+        let mut one = guest("a", 2, 0, &[0, 1, 2, 3]);
+        one.memory = vec![memory(&[memory_on], GIB)];
+        let mut spec: Spec = host_spec(machine, vec![], vec![one]);
+        spec.duration_ns = 5 * SECOND;
+        run(&spec, 0).total("a", "book_hypervisor")
+    };
+    assert_eq!(faults(4, 0), 0.0);
+    // Memory without processors is a node, and so is one with processors whose memory is not used.
+    assert!(faults(4, 1) > 0.0);
+    assert!(faults(8, 0) > 0.0);
+}

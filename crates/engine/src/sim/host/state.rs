@@ -134,12 +134,23 @@ pub struct Memory {
     pub(super) spaces: u32,
 }
 
+/// Whether the kernel knows of several nodes: of those with processors in use, and of those that
+/// somebody has memory on. A socket that is not there is none.
+fn has_several_nodes(spec: &Spec, state: &State) -> bool {
+    let used = |core| u16::from(state.tree.domain_of(state.tree.chip_of(core)));
+    let mut nodes = state.active().into_iter().map(used);
+    let first = nodes.next();
+    let parts = spec.partitions.iter().flat_map(|one| &one.memory);
+    let held = parts.flat_map(|part| part.domains.iter().copied());
+    nodes.chain(held).any(|node| Some(node) != first)
+}
+
 /// Memory of the partitions that is balanced: all but what is bound to a node.
 fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
     let hypervisor = &spec.machine.hypervisor;
     let numa = hypervisor.linux.numa_balancing;
     let moves = matches!(hypervisor.policy, Policy::Linux | Policy::Esxi);
-    let on = moves && state.tree.domains().len() > 1;
+    let on = moves && has_several_nodes(spec, state);
     let memory = |partition: &Partition| {
         let period_ns = numa.filter(|_| on)?.scan_period_min_ns;
         let Processors::Shared {
