@@ -184,3 +184,13 @@ def test_plain_processes_of_a_host_are_partitions_of_their_own() -> None:
         load(host + DATABASE + BATCH).spec()
     guest = host + "kvm = {}\n" + DATABASE + BATCH
     assert len(load(guest).spec()["partitions"][0]["beside"]) == 1
+
+
+def test_the_second_one_may_stream() -> None:
+    """How the machine gets data in order is told where any of them asks for it."""
+    host = HEAD.replace("ibm-power-770", "intel-xeon-6240-2s").replace(
+        '{ mode = "dedicated", cores = 2 }', '{ mode = "shared", virtual = 2 }'
+    )
+    stream = '[[partition.workload]]\nkind = "loops"\ncount = 1\nprofile = "stream"\n'
+    assert "streams" in load(host + "kvm = {}\n" + DATABASE + stream).spec()["machine"]
+    assert "streams" not in load(host + "kvm = {}\n" + DATABASE + BATCH).spec()["machine"]

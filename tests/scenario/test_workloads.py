@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from homenode.errors import ScenarioError
+from homenode.errors import HomenodeError, ScenarioError
 from homenode.model.scenario import Scenario
 from homenode.simulate.runner import run_scenario
+from homenode.simulate.solved.solve import solve_scenario
 
 TEXT = """
 [machine]
@@ -79,3 +80,59 @@ def test_what_they_do_is_told(tmp_path: Path) -> None:
     rate = together.metric("db", "etr_per_s").mean / alone.metric("db", "etr_per_s").mean
     # Equal parts on cores of their own: nobody waits long, but each comes back to its caches.
     assert 0.8 < rate < 1.0
+
+
+HOST = """
+[machine]
+model = "intel-xeon-6240-2s"
+
+[[partition]]
+name = "near"
+processors = { mode = "shared", virtual = 2, pins = ["2", "4"] }
+memory = "8 GiB"
+workload = { kind = "pairs", count = 1, exchanges = 10, message = "SIZE", profile = "oltp" }
+
+[[partition]]
+name = "far"
+processors = { mode = "shared", virtual = 2, pins = ["6", "40"] }
+memory = "8 GiB"
+workload = { kind = "pairs", count = 1, exchanges = 10, message = "SIZE", profile = "oltp" }
+
+[run]
+warmup = "100 ms"
+duration = "1 s"
+replications = 1
+"""
+
+
+def carrying(size: str) -> Scenario:
+    return Scenario.from_toml(HOST.replace("SIZE", size), "mine.toml")
+
+
+def test_messages_bring_something_and_its_lines_are_fetched(tmp_path: Path) -> None:
+    spec = carrying("64 KiB").spec()
+    assert spec["partitions"][0]["workload"].get("message_bytes") == 64 << 10
+    assert "streams" in spec["machine"]
+    empty = carrying("0 B").spec()
+    assert "message_bytes" not in empty["partitions"][0]["workload"]
+    assert "streams" not in empty["machine"]
+    plain = run_scenario(carrying("0 B"), out=tmp_path)
+    large = run_scenario(carrying("1 MiB"), out=tmp_path)
+
+    def longer(name: str) -> float:
+        before, after = (run.metric(name, "response_ms_mean").mean for run in (plain, large))
+        return after / before
+
+    # 20 messages of 1 MiB are 40 copies of 65,536 instructions, on 10 million of the work itself.
+    assert 1.25 < longer("near") < longer("far")
+
+
+def test_a_message_has_a_size() -> None:
+    with pytest.raises(ScenarioError, match=r"at most 1 GiB"):
+        carrying("2 GiB")
+
+
+def test_pairs_of_a_guest_that_bring_something_are_simulated_only() -> None:
+    told = Scenario.from_toml(HOST.replace("SIZE", "4 KiB").replace("memory", "kvm = {}\nmemory"))
+    with pytest.raises(HomenodeError, match="pairs whose messages bring something"):
+        solve_scenario(told)

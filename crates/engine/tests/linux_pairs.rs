@@ -7,7 +7,8 @@ use common::host::{cgroup, group, host_machine, host_spec, of_cgroup, share, thr
 use common::{loops, quiet_guest, run, Outcome, SECOND};
 use homenode_engine::sim::check;
 use homenode_engine::spec::{
-    Cgroup, Distribution, Guest, Linux, LockKind, Partition, Policy, Processors, Spec, Workload,
+    Cgroup, Distribution, Guest, HostThreads, Linux, LockKind, Partition, Policy, Processors, Spec,
+    StreamPath, Workload,
 };
 
 const US: f64 = 1_000.0;
@@ -24,6 +25,7 @@ fn pairs(name: &str, cgroup: u16, count: u16) -> Partition {
         think_ns: 0,
         think: Distribution::Constant,
         burst_work: Distribution::Constant,
+        message_bytes: 0,
     };
     let mut one = group(name, threads(2 * count, 100, of_cgroup(cgroup)), workload);
     one.profile.instructions_per_unit = WORK;
@@ -224,4 +226,89 @@ fn pairs_that_want_one_lock_take_turns_and_lose_no_message() {
     assert!((free - 8.0).abs() < 0.01, "{free}");
     assert!(seldom > 0.97 * free && seldom < free, "{seldom}");
     assert!((often * 0.5 - 1.0).abs() < 0.02, "{often}");
+}
+
+/// A pair whose messages bring so much, with its client on processor 0 of two nodes of two chips of
+/// two, and its server on another.
+fn carrying(bytes: u64, server_on: u16, change: impl Fn(&mut Spec)) -> Outcome {
+    let mut one = pairs("a", 0, 1);
+    if let Workload::Pairs { message_bytes, .. } = &mut one.workload {
+        *message_bytes = bytes;
+    }
+    let host_of = |pins: [u16; 2]| HostThreads {
+        pins: pins.iter().map(|cpu| vec![*cpu]).collect(),
+        ..of_cgroup(0)
+    };
+    one.processors = threads(2, 100, host_of([0, server_on]));
+    one.profile.overlap = 0.0;
+    let mut spec = host("node:2 chip:2 core:2", waking(0, 0), vec![one]);
+    change(&mut spec);
+    run(&spec, 0)
+}
+
+fn lasts(bytes: u64, server_on: u16, change: impl Fn(&mut Spec)) -> f64 {
+    transaction(&carrying(bytes, server_on, change)).1
+}
+
+#[test]
+fn a_message_is_copied_twice_and_fetched_from_where_it_was_written() {
+    // 32 lines of 128 bytes; 16 bytes an instruction, a nanosecond each.
+    let (bytes, copies) = (4096, 2.0 * MESSAGES * 4096.0 / 16.0);
+    let same = |_: &mut Spec| {};
+    close(lasts(0, 4, same), WORK);
+    close(lasts(bytes, 0, same), WORK + copies);
+    for (server_on, latency_ns) in [(1, 40.0), (2, 100.0), (4, 200.0)] {
+        let fetched = MESSAGES * 32.0 * latency_ns;
+        close(lasts(bytes, server_on, same), WORK + copies + fetched);
+    }
+}
+
+#[test]
+fn the_wait_for_a_message_is_booked_where_its_lines_came_from() {
+    let from = [(1, "chip", 40.0), (2, "near", 100.0), (4, "far", 200.0)];
+    for (server_on, place, latency_ns) in from {
+        let outcome = carrying(4096, server_on, |_| {});
+        let messages = MESSAGES * outcome.total("a", "tx_done");
+        let waited = outcome.total("a", &format!("book_cache_{place}"));
+        close(waited, messages * 32.0 * latency_ns);
+        let lines = outcome.total("a", &format!("lines_cache_{place}"));
+        close(lines, messages * 32.0);
+        assert_eq!(outcome.total("a", "book_reload"), 0.0);
+    }
+}
+
+#[test]
+fn lines_after_the_first_come_as_fast_as_a_core_gets_data_in_order() {
+    let path = |lines, transfer_ns| {
+        move |spec: &mut Spec| spec.machine.streams = Some(StreamPath { lines, transfer_ns })
+    };
+    let copies = 2.0 * MESSAGES * 4096.0 / 16.0;
+    let of = |each_ns: f64| WORK + copies + MESSAGES * (200.0 + 31.0 * each_ns);
+    close(lasts(4096, 4, path(10.0, 5.0)), of(20.0));
+    close(lasts(4096, 4, path(10.0, 25.0)), of(25.0));
+    close(lasts(4096, 4, path(0.0, 5.0)), of(200.0));
+    // A single line has nothing to come after it.
+    let single = WORK + 2.0 * MESSAGES * 8.0 + MESSAGES * 200.0;
+    close(lasts(128, 4, path(10.0, 5.0)), single);
+}
+
+#[test]
+fn threads_of_a_core_hand_messages_over_in_its_caches() {
+    let smt = |spec: &mut Spec| {
+        spec.machine.threads_per_core = 2;
+        spec.machine.smt.gain = vec![1.0, 1.3];
+        spec.machine.hypervisor.siblings = 2;
+    };
+    assert!(lasts(65_536, 1, smt) < lasts(65_536, 2, smt));
+    assert!(lasts(65_536, 2, smt) < lasts(65_536, 4, smt));
+}
+
+#[test]
+fn a_message_that_is_too_large_is_refused() {
+    let mut one = pairs("a", 0, 1);
+    if let Workload::Pairs { message_bytes, .. } = &mut one.workload {
+        *message_bytes = 1 << 31;
+    }
+    let told = refused(&host("core:2", waking(0, 0), vec![one]));
+    assert!(told.contains("message_bytes"), "{told}");
 }

@@ -30,6 +30,7 @@ fn pairs(count: u32) -> Workload {
         think_ns: 0,
         think: Distribution::Constant,
         burst_work: Distribution::Constant,
+        message_bytes: 0,
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod check;
 mod gang;
 mod loads;
 pub mod memory;
+pub mod messages;
 pub mod mutex;
 mod packing;
 mod playback;

@@ -139,6 +139,9 @@ impl<S: System> World<S> {
         thread.done_at = When::NEVER;
         thread.rotate_at = rotate;
         self.count_redispatch(vp, at, index, last);
+        if let Some(core) = self.vp(vp).core {
+            self.read_messages(vp, core);
+        }
     }
 
     /// Counts a software thread's dispatch by how far it came, as AIX sees the distance: between

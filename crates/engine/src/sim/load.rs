@@ -2,6 +2,7 @@
 
 use super::meters::Elapsed;
 use crate::cost::core_ns;
+use crate::guest::messages::Messages;
 use crate::guest::mutex::Mutex;
 use crate::guest::workload::Shape;
 use crate::guest::Playback;
@@ -26,6 +27,8 @@ pub struct LoadState {
     pub playback: Option<Playback>,
     /// Logical processor each thread of its pairs or programs last ran on.
     pub last_cpus: Vec<u16>,
+    /// Messages of its pairs, if they bring something.
+    pub messages: Option<Box<Messages>>,
     /// Threads of each program that have not come to the barrier.
     pub at_work: Vec<u16>,
     /// The lock for which its threads sleep, if it has one.
@@ -104,6 +107,7 @@ fn load(spec: &Spec, of: PartitionId, place: usize, replication: u64) -> LoadSta
         arrivals: stream("arrivals"),
         playback: playback(spec, workload, profile),
         last_cpus: Vec::new(),
+        messages: Messages::of(workload),
         at_work: Vec::new(),
         mutex: Mutex::of(profile, alone_ns, shape.burst_instructions),
         place,

@@ -61,9 +61,10 @@ impl<S: System> World<S> {
             let v = &self.at.vps[vp];
             let waits = v.waits & (1 << (at.index() - v.first_thread.index())) != 0;
             if ran > 0.0 {
-                let books = &mut self.meters.partitions[v.partition].books;
-                books.add(Book::Reload, cold / threads);
+                let partition = v.partition;
+                self.book_cold(load, cold / threads, stretch.mask.count_ones());
                 if waits {
+                    let books = &mut self.meters.partitions[partition].books;
                     books.add(Book::Spin, (ran - cold) / threads);
                 } else {
                     let own = self.class_beside(load, core, class);

@@ -20,6 +20,7 @@ mod host;
 mod jobs;
 mod load;
 mod loads;
+mod messages;
 mod meters;
 mod mixed;
 mod mutex;

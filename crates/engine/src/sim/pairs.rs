@@ -12,6 +12,7 @@
 use super::event::Event;
 use super::system::System;
 use super::world::World;
+use crate::guest::messages::copy_instructions;
 use crate::guest::workload::{Job, JobId, JobKind, NO_CPU};
 use crate::guest::Cpu;
 use crate::ids::{LoadId, ThreadId, VpId};
@@ -21,6 +22,7 @@ use crate::spec::Workload;
 struct Pair {
     exchanges: u32,
     client_share: f64,
+    message_bytes: u64,
 }
 
 impl<S: System> World<S> {
@@ -29,10 +31,12 @@ impl<S: System> World<S> {
             Workload::Pairs {
                 exchanges,
                 client_share,
+                message_bytes,
                 ..
             } => Pair {
                 exchanges,
                 client_share,
+                message_bytes,
             },
             _ => unreachable!("only pairs have turns"),
         }
@@ -64,16 +68,20 @@ impl<S: System> World<S> {
 
     /// Work until the next message: an even number of turns left is the client's.
     fn draw_turn(&mut self, id: JobId) {
-        let load = self.jobs.get(id).load;
+        let job = self.jobs.get(id);
+        let (load, left) = (job.load, job.bursts_left);
         let pair = self.pair(load);
         let unit = self.profile(load).instructions_per_unit;
         let asked = f64::from(pair.exchanges);
-        let mean = if self.jobs.get(id).bursts_left % 2 == 0 {
+        let mean = if left % 2 == 0 {
             unit * pair.client_share / (asked + 1.0)
         } else {
             unit * (1.0 - pair.client_share) / asked
         };
-        self.jobs.get(id).instructions = self.loads[load].draw_work(mean);
+        // The first message is yet to be sent, the last one is not followed by another.
+        let copied = u8::from(left < 2 * pair.exchanges) + u8::from(left > 0);
+        let copies = f64::from(copied) * copy_instructions(pair.message_bytes);
+        self.jobs.get(id).instructions = self.loads[load].draw_work(mean) + copies;
     }
 
     /// A thread of a pair has done its turn: a message wakes the other, or the transaction is done.
@@ -82,6 +90,7 @@ impl<S: System> World<S> {
         let (partition, left) = (job.partition, job.bursts_left);
         if left > 0 {
             job.bursts_left -= 1;
+            self.write_message(id, vp);
             self.draw_turn(id);
             self.leave_thread(vp, at, thread);
             self.meters.integrate(partition, self.now);

@@ -62,9 +62,7 @@ impl<S: System> World<S> {
         if ran > 0.0 {
             let cold = self.advance(vp, core, mask, ran);
             if cold > 0.0 {
-                self.meters.partitions[partition]
-                    .books
-                    .add(Book::Reload, cold);
+                self.book_cold(partition.into(), cold, mask.count_ones());
             }
             let mut worked = ran - cold;
             if self.at.vps[vp].waits != 0 {

@@ -39,6 +39,7 @@ impl<S: System> World<S> {
                 self.find_cold(at, self.load_on(vp, at), core);
             }
         }
+        self.read_messages(vp, core);
     }
 
     /// What a virtual processor that comes to a core must refill there.

@@ -72,6 +72,9 @@ pub enum Workload {
         think: Distribution,
         /// Distribution of the work between two messages.
         burst_work: Distribution,
+        /// What a request brings, and an answer [bytes].
+        #[serde(default)]
+        message_bytes: u64,
     },
     /// Parallel programs: all threads of one do their part of a step, wait for each other at a
     /// barrier, and begin the next step together. A step is a transaction. Closed.

@@ -182,8 +182,13 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
         return Some("several workloads of a host's guest");
     }
     let processes = host.is_some_and(|host| host.kvm.is_none());
-    (processes && matches!(one.workload, Workload::Pairs { .. }))
-        .then_some("pairs of processes that wake each other")
+    match one.workload {
+        Workload::Pairs { .. } if processes => Some("pairs of processes that wake each other"),
+        Workload::Pairs { message_bytes, .. } if message_bytes > 0 => {
+            Some("pairs whose messages bring something")
+        }
+        _ => None,
+    }
 }
 
 impl Form {

@@ -34,6 +34,7 @@ from homenode.model.spec import (
     LoadSpec,
     LoadsSpec,
     LoopsSpec,
+    PairsSpec,
     PartitionSpec,
     PoolSpec,
     ProcessorsSpec,
@@ -59,7 +60,8 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         limits["cgroups"] = cgroups
     if resolved.changes:
         limits["changes"] = list(resolved.changes)
-    streams = any("stream_bytes" in partition.profile for partition in resolved.partitions)
+    partitions = [_partition(one, resolved, pools, groups) for one in resolved.partitions]
+    streams = any(map(_goes_in_order, partitions))
     hosts = [partition.host for partition in resolved.partitions if partition.host is not None]
     walks = any(host.virtualized is not None for host in hosts)
     return {
@@ -72,7 +74,7 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         "machine": machine_spec(resolved.machine, streams=streams, walks=walks),
         "pools": _pools(resolved),
         **limits,
-        "partitions": [_partition(one, resolved, pools, groups) for one in resolved.partitions],
+        "partitions": partitions,
     }
 
 
@@ -126,6 +128,14 @@ def _partition(
         "profile": cast(ProfileSpec, partition.profile),
         **_beside(partition),
     }
+
+
+def _goes_in_order(partition: PartitionSpec) -> bool:
+    """Whether some of its work goes through data in order: streams, or reads messages."""
+    return any(
+        "stream_bytes" in load["profile"] or "message_bytes" in load["workload"]
+        for load in (partition, *partition.get("beside", ()))
+    )
 
 
 def _beside(partition: PlacedPartition) -> LoadsSpec:
@@ -253,15 +263,7 @@ def _workload(
     if isinstance(workload, Warehouses):
         return {"kind": "warehouses", "count": workload.count}
     if isinstance(workload, Pairs):
-        return {
-            "kind": "pairs",
-            "count": workload.count,
-            "exchanges": workload.exchanges,
-            "client_share": workload.client_share,
-            "think_ns": workload.think,
-            "burst_work": workload.burst_work,
-            **_constant_think(workload),
-        }
+        return _pairs(workload)
     if isinstance(workload, Barriers):
         return {
             "kind": "barriers",
@@ -272,6 +274,20 @@ def _workload(
     if isinstance(workload, Web):
         return web_spec(workload)
     return {"kind": "idle"}
+
+
+def _pairs(workload: Pairs) -> PairsSpec:
+    pairs: PairsSpec = {
+        "kind": "pairs",
+        "count": workload.count,
+        "exchanges": workload.exchanges,
+        "client_share": workload.client_share,
+        "think_ns": workload.think,
+        "burst_work": workload.burst_work,
+    }
+    if workload.message:
+        pairs["message_bytes"] = workload.message
+    return {**pairs, **_constant_think(workload)}
 
 
 def _constant_think(workload: Users | Pairs) -> ThinkSpec:

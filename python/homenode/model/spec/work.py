@@ -67,6 +67,7 @@ class PairsSpec(CountedSpec, ThinkSpec):
     client_share: float
     think_ns: int
     burst_work: Shape
+    message_bytes: NotRequired[int]
 
 
 class BarriersSpec(CountedSpec):

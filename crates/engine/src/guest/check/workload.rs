@@ -6,6 +6,9 @@ use crate::check::{at_most, range, within, Checked, Owner, Wrong, LONGEST_NS};
 use crate::guest::Scheduler;
 use crate::spec::{Aix, Gang, Guest, Load, Partition, Processors, Profile, Spec, Workload};
 
+/// What a message may bring [bytes].
+const LARGEST_MESSAGE: u64 = 1 << 30;
+
 pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_guest(partition, &owner.within("guest"))?;
     check_load(spec, (&partition.workload, &partition.profile), owner)?;
@@ -245,6 +248,7 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
             exchanges,
             client_share,
             think_ns,
+            message_bytes,
             ..
         } => {
             within(owner, ("pairs", "count"), count.into(), 1, 16_000)?;
@@ -252,7 +256,11 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
             if !(0.01..=0.99).contains(&client_share) {
                 return Err(range(owner, "client_share", client_share, "0.01 to 0.99"));
             }
-            at_most(owner, &[("think_ns", think_ns, LONGEST_NS)])
+            let most = [
+                ("think_ns", think_ns, LONGEST_NS),
+                ("message_bytes", message_bytes, LARGEST_MESSAGE),
+            ];
+            at_most(owner, &most)
         }
         Workload::Barriers { count, threads, .. } => check_programs(count, threads, owner),
         Workload::Loops {

@@ -15,6 +15,7 @@ from homenode.model.scenario.file.profile import Profile, ProfileChoice
 from homenode.model.units import RATE, SIZE, TIME
 
 Wait = Annotated[int, Quantity(TIME, "0 ns", "1 d")]
+Message = Annotated[int, Quantity(SIZE, "0 B", "1 GiB")]
 Phase = Annotated[int, Quantity(TIME, "1 ms", "1 d")]
 BurstWork = Literal["exponential", "constant"]
 
@@ -109,6 +110,7 @@ class Pairs(Load):
     burst_work: BurstWork = Field(
         "exponential", description="distribution of the work between two messages"
     )
+    message: Message = Field(0, description='what a request brings, and an answer, such as "4 KiB"')
     profile: Profile
 
 
