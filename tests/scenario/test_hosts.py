@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from homenode.errors import MachineError, ScenarioError
+from homenode.errors import HomenodeError, MachineError, ScenarioError
 from homenode.model import catalog
 from homenode.model.catalog.hosts import OPTIONAL, Credit2Host, completed, defaults
 from homenode.model.scenario import Scenario
@@ -16,6 +16,7 @@ from homenode.model.scenario.file.host import read_cpus, weight_of
 from homenode.model.scenario.host.entitle import Threads, entitlements, fill
 from homenode.model.scenario.host.groups import PlacedCgroup
 from homenode.model.shipped import shipped_folder
+from homenode.simulate.solved.solve import solve_scenario
 
 BASE = Path(__file__).with_name("hosts.toml").read_text(encoding="utf-8")
 XEN = {
@@ -157,6 +158,21 @@ def test_a_domain_gets_more_with_more_virtual_processors(scenario: Scenario) -> 
     )
 
 
+def test_a_domain_prefers_processors_and_has_its_memory_beside_them(scenario: Scenario) -> None:
+    """Soft affinity: it may run elsewhere, and is entitled to what it was."""
+    plain = scenario.with_(XEN)
+    soft = plain.with_({"partition.vm.processors.soft_pins": ["36-71"]})
+    told = part(soft, "vm1")
+    assert told["processors"]["host"]["soft_pins"] == [list(range(36, 72))] * 4
+    assert told["processors"]["host"]["pins"] == []
+    assert told["memory"] == [{"domains": [1], "bytes": 8 << 30}]
+    assert "soft_pins" not in part(plain, "vm1")["processors"]["host"]
+    one, other = (part(each, "vm1")["processors"]["entitlement"] for each in (plain, soft))
+    assert one == other
+    with pytest.raises(HomenodeError, match="soft affinity is simulated only"):
+        solve_scenario(soft)
+
+
 def test_an_idle_group_weighs_three_of_a_thousand() -> None:
     """3 beside a weight of 100, which is 1024."""
     plain = {"parent": None, "weight": 100, "quota_ns": None, "period_ns": 1, "burst_ns": 0}
@@ -252,6 +268,9 @@ REFUSED = [
     ({**XEN, "partition.vm.kvm": {}}, "Xen is no KVM"),
     ({**XEN, "cgroup": [{"name": "a"}]}, "Xen has no control groups"),
     ({**XEN, "partition.vm.processors.quota": "1 ms"}, "only Linux knows it"),
+    ({"partition.vm.processors.soft_pins": ["0"]}, "only Xen knows it; write pins"),
+    ({**XEN, "partition.vm.processors.soft_pins": ["72"]}, "has the processors 0 to 71"),
+    ({**XEN, "partition.vm.processors.soft_pins": ["0", "1"]}, "2 entries for 4 virtual"),
     ({**XEN, "partition.vm.processors.cap": 5.0}, "4 virtual processors can use no more"),
     ({**XEN, "partition.vm.processors.cap": 0.001}, "0.01 is the least"),
     ({"machine.hypervisor.tick": "20 ms"}, "at most 10 ms is possible"),

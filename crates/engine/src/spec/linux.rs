@@ -54,6 +54,10 @@ pub struct HostThreads {
     /// Logical processors of the host that each may use, by virtual processor; empty = all of its
     /// control group's.
     pub pins: Vec<Vec<u16>>,
+    /// Those that each of a Xen domain runs on where one is free (soft affinity); empty = it has no
+    /// preference.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub soft_pins: Vec<Vec<u16>>,
     /// Slice asked for by the threads (`sched_attr.sched_runtime`) [ns]; none = the base slice.
     pub slice_ns: Option<u64>,
     /// Nice value, -20..=19.

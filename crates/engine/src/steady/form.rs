@@ -11,8 +11,8 @@ use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
 use crate::spec::{
-    Accounting, Guest, LockKind, Machine, Partition, Polarization, Policy, Processors, Spec,
-    Workload,
+    Accounting, Guest, HostThreads, LockKind, Machine, Partition, Polarization, Policy, Processors,
+    Spec, Workload,
 };
 
 /// One form of a partition.
@@ -177,6 +177,10 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
     }
     if profile.flush_instructions > 0.0 && waits_for_flushes(one) {
         return Some("waiting for flushes of translations");
+    }
+    let soft = |host: &HostThreads| !host.soft_pins.is_empty();
+    if matches!(&one.processors, Processors::Shared { host, .. } if soft(host)) {
+        return Some("soft affinity");
     }
     if !one.beside.is_empty() && host.is_some() {
         return Some("several workloads of a host's guest");

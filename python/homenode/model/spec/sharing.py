@@ -104,6 +104,7 @@ class HostThreadsSpec(TypedDict):
 
     cgroup: int | None
     pins: list[list[int]]
+    soft_pins: NotRequired[list[list[int]]]
     slice_ns: int | None
     nice: int
     kvm: KvmSpec | None

@@ -139,6 +139,13 @@ class Shared(Processors):
             " one entry is for all"
         ),
     )
+    soft_pins: Pins | None = Field(
+        None,
+        description=(
+            "under Xen, processors that each virtual processor runs on while one of them is free"
+            " (soft affinity), in order; one entry is for all"
+        ),
+    )
     nice: Annotated[int, Field(ge=-20, le=19)] = Field(
         0, description="under Linux, the nice value of its threads"
     )

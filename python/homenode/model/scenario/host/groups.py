@@ -79,6 +79,8 @@ class OnHost:
     """What it costs to be a virtual machine; None for processes."""
     machine: MachineSharesSpec | None = None
     """Under ESXi, what the virtual machine has."""
+    soft_pins: tuple[tuple[int, ...], ...] = ()
+    """Under Xen, processors that each virtual processor prefers; empty where it prefers none."""
 
 
 def own_group(table: Partition) -> bool:
@@ -139,10 +141,19 @@ def _scope(name: str, processors: Shared, parent: int | None) -> PlacedCgroup:
 
 def pins_of(processors: Shared, cpus: int) -> tuple[tuple[int, ...], ...]:
     """Allowed processors by virtual processor; empty where nothing is said."""
-    if processors.pins is None:
-        return ()
-    pins = [tuple(sorted({one for one in pin if one < cpus})) for pin in processors.pins]
-    return tuple(pins * processors.virtual if len(pins) == 1 else pins)
+    return _each(processors.pins, processors.virtual, cpus)
+
+
+def soft_pins_of(processors: Shared, cpus: int) -> tuple[tuple[int, ...], ...]:
+    """Those that they prefer of the allowed ones; empty where nothing is said."""
+    return _each(processors.soft_pins, processors.virtual, cpus)
+
+
+def _each(
+    told: Sequence[Sequence[int]] | None, virtual: int, cpus: int
+) -> tuple[tuple[int, ...], ...]:
+    pins = [tuple(sorted({one for one in pin if one < cpus})) for pin in told or ()]
+    return tuple(pins * virtual if len(pins) == 1 else pins)
 
 
 def allowed(

@@ -26,6 +26,7 @@ from homenode.model.scenario.host.groups import (
     allowed,
     make_groups,
     pins_of,
+    soft_pins_of,
 )
 from homenode.model.scenario.naming import Named
 from homenode.model.spec import (
@@ -142,7 +143,9 @@ def _domains(entries: Sequence[Named], cpus: int, domain: Virtualized) -> dict[s
         entry.name: OnHost(
             cgroup=None,
             pins=pins_of(own, cpus),
-            allowed=allowed(pins_of(own, cpus), (), None),
+            # The hypervisor gives memory where the domain would rather run.
+            allowed=allowed(soft_pins_of(own, cpus) or pins_of(own, cpus), (), None),
+            soft_pins=soft_pins_of(own, cpus),
             weight=weight,
             entitlement=part,
             kvm=None,
@@ -218,6 +221,8 @@ def host_threads_spec(processors: Shared, host: OnHost) -> SharedSpec:
         "kvm": None if host.kvm is None else host.kvm.copy(),
         "cap": processors.cap,
     }
+    if host.soft_pins:
+        threads["soft_pins"] = [list(pin) for pin in host.soft_pins]
     if host.machine is not None:
         threads["machine"] = host.machine.copy()
     if host.virtualized is not None:

@@ -49,7 +49,7 @@ def refuse_host_words(file: ScenarioFile, machine: MachineDescription, problems:
 
 def _refuse_linux(table: Partition, path: Path, there: str, problems: Problems) -> None:
     processors = table.processors
-    for key in (*_OF_LINUX, "pins"):
+    for key in (*_OF_LINUX, "pins", "soft_pins"):
         if isinstance(processors, Shared) and key in processors.model_fields_set:
             step = f"leave {key} out"
             problems.add((*path, "processors", key), there=there, next_step=step)
@@ -186,11 +186,12 @@ def _check_words(processors: Shared, path: Path, policy: str, problems: Problems
         if value != default and not (key == "pool" and value == DEFAULT_POOL):
             there = f"{name} does not know it"
             problems.add((*path, key), there=there, next_step=step or f"leave {key} out")
-    foreign = ("cap",) if policy == "linux" else _OF_LINUX
+    instead = {"cap": "write quota", "soft_pins": "write pins"}
+    foreign = tuple(instead) if policy == "linux" else _OF_LINUX
     for key in foreign:
         if key in processors.model_fields_set:
             there = "only Xen knows it" if policy == "linux" else "only Linux knows it"
-            step = "write quota" if policy == "linux" else "leave it out; weight and cap are Xen's"
+            step = instead.get(key, "leave it out; weight and cap are Xen's")
             problems.add((*path, key), there=there, next_step=step)
 
 
@@ -236,17 +237,24 @@ def _check_shared(
         problems.add((*path, "cap"), there=there)
     _check_quota(processors, path, problems)
     _check_cpus(processors.cpuset, (*path, "cpuset"), machine, problems)
-    pins = processors.pins or []
+    for key in ("pins", "soft_pins"):
+        _check_pins(processors, key, path, machine, problems)
+    for index, pin in enumerate(processors.pins or []):
+        if processors.cpuset is not None and not set(pin) & set(processors.cpuset):
+            here, there = (*path, "pins", index), "none of them is in its cpuset"
+            problems.add(here, there=there, next_step="pin it to processors of the cpuset")
+
+
+def _check_pins(
+    processors: Shared, key: str, path: Path, machine: MachineDescription, problems: Problems
+) -> None:
+    pins = getattr(processors, key) or []
     if len(pins) not in (0, 1, processors.virtual):
         there = f"{len(pins)} entries for {processors.virtual} virtual processors"
         step = "give one for each, or one for all"
-        problems.add((*path, "pins"), there=there, next_step=step)
+        problems.add((*path, key), there=there, next_step=step)
     for index, pin in enumerate(pins):
-        here = (*path, "pins", index)
-        _check_cpus(pin, here, machine, problems)
-        if processors.cpuset is not None and not set(pin) & set(processors.cpuset):
-            there = "none of them is in its cpuset"
-            problems.add(here, there=there, next_step="pin it to processors of the cpuset")
+        _check_cpus(pin, (*path, key, index), machine, problems)
 
 
 def _cpusets(

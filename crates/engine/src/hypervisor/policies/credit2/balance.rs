@@ -116,7 +116,8 @@ impl Credit2 {
         let target = &mut self.queues[to];
         let unit = &mut self.units[vp];
         unit.queue = to;
-        unit.cpu = target.turn(aside).expect("it may use a processor there");
+        let cpu = target.turn(|word| aside.usable(word));
+        unit.cpu = cpu.expect("it may use a processor there");
         target.join(vp, unit.weight, &aside.load);
         self.domains[unit.domain].count.migrations += 1;
     }

@@ -3,6 +3,7 @@
 use super::budget::Budget;
 use super::cpus::CpuSet;
 use super::ids::CoreId;
+use super::unit::Aside;
 use crate::hypervisor::HostCount;
 use crate::spec::Processors;
 
@@ -12,6 +13,7 @@ pub(super) struct Domain<'a> {
     pub weight: u16,
     pub cap: Option<f64>,
     pub pins: &'a [Vec<u16>],
+    pub soft_pins: &'a [Vec<u16>],
 }
 
 /// What it keeps of one.
@@ -37,19 +39,24 @@ impl<'a> Domain<'a> {
                 weight: *weight,
                 cap: host.cap,
                 pins: &host.pins,
+                soft_pins: &host.soft_pins,
             },
             Processors::Dedicated { cores, .. } => Self {
                 units: cores.len(),
                 weight: 1,
                 cap: None,
                 pins: &[],
+                soft_pins: &[],
             },
         }
     }
 
-    /// Processors that one of its units may use; none = all.
-    pub(super) fn pins_of(&self, unit: usize, cpus: usize) -> Option<CpuSet> {
-        let pins = self.pins.get(unit).filter(|pins| !pins.is_empty())?;
-        Some(CpuSet::of(cpus, pins.iter().copied().map(CoreId::from)))
+    /// Where one of its units may run, and where it prefers to, of so many processors.
+    pub(super) fn aside_of(&self, unit: usize, cpus: usize) -> Aside {
+        let set = |pins: &[Vec<u16>]| {
+            let pins = pins.get(unit).filter(|pins| !pins.is_empty())?;
+            Some(CpuSet::of(cpus, pins.iter().copied().map(CoreId::from)))
+        };
+        Aside::new(set(self.pins), set(self.soft_pins), cpus)
     }
 }

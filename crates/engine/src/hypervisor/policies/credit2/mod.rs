@@ -8,7 +8,7 @@
 //! cap     a domain's budget a period; units without any are parked            budget
 //! ```
 //! Rules as in Xen 4.19, `xen/common/sched/credit2.c`, after its comments; constants there too.
-//! Not modelled: soft affinity, and the time between a tickle and the look at the queue. Where the
+//! Not modelled: the time between a tickle and the look at the queue. Where the
 //! first of the queue has to be parked, the next is looked at; Xen leaves that to the next tickle.
 
 mod balance;

@@ -54,7 +54,7 @@ impl Credit2 {
     ) -> (Option<VpId>, Option<usize>, bool) {
         let mut stays = None;
         let (mut yields, mut skipped) = (false, false);
-        let here = &self.cpus[cpu];
+        let queue = self.cpus[cpu].queue;
         if let Some(vp) = current {
             let unit = &mut self.units[vp];
             yields = std::mem::take(&mut unit.yields);
@@ -63,10 +63,12 @@ impl Credit2 {
                 if !yields && now - self.since[cpu] < self.rules.rate_limit_ns {
                     return (current, None, false);
                 }
+                if self.is_better_off(vp, cpu) {
+                    stays = None;
+                }
             }
         }
         let credit = stays.map_or(IDLE_CREDIT, |vp| self.units[vp].credit);
-        let queue = here.queue;
         let mut place = self.queues[queue].waiting().len();
         while place > 0 {
             place -= 1;
@@ -100,8 +102,7 @@ impl Credit2 {
     fn may_go_to(&self, cpu: CoreId, vp: VpId) -> bool {
         let tickled = self.units[vp].tickled;
         let awaited = tickled.is_some_and(|other| other != cpu && self.pending.contains(other));
-        let pins = &self.asides[vp].pins;
-        !awaited && pins.as_ref().is_none_or(|pins| pins.contains(cpu))
+        !awaited && self.asides[vp].may_use(cpu)
     }
 
     /// All get credit anew where the first of the queue has none left, so not where that one was

@@ -7,7 +7,7 @@ use super::groups::groups;
 use super::ids::{ById, CoreId, PartitionId, QueueId, Span};
 use super::processor::{Pending, Processor};
 use super::queue::RunQueue;
-use super::unit::{Aside, Unit};
+use super::unit::Unit;
 use super::Credit2;
 use crate::hypervisor::HostCount;
 use crate::kernel::{Stream, When};
@@ -60,18 +60,20 @@ impl Credit2 {
         self.set_timer();
     }
 
-    /// A domain's next unit comes to the run queue that is least loaded of those that it may use.
+    /// A domain's next unit comes to the run queue that is least loaded of those with a processor
+    /// that it prefers (`csched2_res_pick`).
     fn add_unit(&mut self, domain: &Domain, of: PartitionId, at: usize) {
-        let aside = Aside::new(domain.pins_of(at, self.cpus.len()));
-        let usable = |at: &QueueId| self.queues[*at].suits(&aside);
+        let aside = domain.aside_of(at, self.cpus.len());
+        let liked = |at: &QueueId| self.queues[*at].cpus.any(|word| aside.preferred(word));
         let least = self
             .queues
             .ids()
-            .filter(usable)
+            .filter(|at| liked(at).is_some())
             .min_by_key(|at| self.queues[*at].load.average)
             .expect("an affinity with a processor of the machine");
         let queue = &mut self.queues[least];
-        let cpu = queue.turn(&aside).expect("a queue that it may use");
+        let cpu = queue.turn(|word| aside.preferred(word));
+        let cpu = cpu.expect("a queue that it may use");
         let weight = u32::from(domain.weight.max(1));
         let credit = self.rules.credit_init_ns as i64;
         let mut unit = Unit::new(of, weight, credit, (least, cpu));

@@ -23,6 +23,7 @@ fn domain(units: usize, weight: u16) -> Domain<'static> {
         weight,
         cap: None,
         pins: &[],
+        soft_pins: &[],
     }
 }
 
@@ -319,4 +320,73 @@ fn one_that_yields_makes_room_within_the_rate_limit() {
         .yield_to(VpId::new(0), VpId::new(1), host.now));
     host.serve();
     assert_eq!(host.runner(), Some(1));
+}
+
+/// Which processors its units, of this one on, are on.
+fn places(host: &Host, from: usize) -> Vec<usize> {
+    let units = host.scheduler.units.iter().skip(from);
+    units.map(|unit| unit.cpu.index()).collect()
+}
+
+/// A domain of units that prefer these processors.
+fn soft(pins: &[Vec<u16>]) -> Domain<'_> {
+    Domain {
+        soft_pins: pins,
+        ..domain(pins.len(), 256)
+    }
+}
+
+#[test]
+fn a_unit_runs_where_it_prefers_to_while_there_is_room() {
+    let (rules, pins) = (rules(), vec![vec![2, 3]; 2]);
+    let mut host = Host::new("chip:1 core:4", 1, rules, &[soft(&pins)]);
+    (0..2).for_each(|vp| host.wake(vp));
+    let mut there = places(&host, 0);
+    there.sort_unstable();
+    assert_eq!(there, [2, 3]);
+}
+
+#[test]
+fn more_than_there_is_room_for_run_elsewhere_and_lose_nothing() {
+    let (rules, pins) = (rules(), vec![vec![3]; 4]);
+    let host = Host::loops("chip:1 core:4", 1, rules, &[soft(&pins)]);
+    assert_eq!(host.idle_ns, 0);
+    assert!((0..4).all(|unit| near(host.share(unit..unit + 1), 0.25)));
+}
+
+#[test]
+fn one_that_is_elsewhere_comes_back_when_room_is_made() {
+    let (rules, pins) = (rules(), vec![vec![0]]);
+    // One that is at home everywhere sits on the processor that the other one prefers.
+    let mut host = Host::new("chip:1 core:2", 1, rules, &[domain(1, 256), soft(&pins)]);
+    (0..2).for_each(|vp| host.wake(vp));
+    assert_eq!(places(&host, 0), [0, 1]);
+    host.run_until(5 * MS);
+    host.sleep(0);
+    host.run_until(20 * MS);
+    assert_eq!(places(&host, 1), [0]);
+}
+
+#[test]
+fn a_preference_for_all_or_for_none_that_may_be_used_makes_no_difference() {
+    let everywhere = Aside::new(None, Some(CpuSet::of(2, [0, 1].map(CoreId::new))), 2);
+    let hard = || Some(CpuSet::of(2, [CoreId::new(0)]));
+    let nowhere = Aside::new(hard(), Some(CpuSet::of(2, [CoreId::new(1)])), 2);
+    let both = Aside::new(hard(), hard(), 2);
+    assert!(![everywhere, nowhere, both].iter().any(Aside::prefers));
+}
+
+#[test]
+fn units_of_two_domains_keep_to_their_own_sides() {
+    let rules = spec::Credit2 {
+        runqueue: RunQueues::All,
+        ..rules()
+    };
+    let (left, right) = (vec![vec![0, 1]; 2], vec![vec![2, 3]; 2]);
+    let mut host = Host::new("chip:1 core:4", 1, rules, &[soft(&right), soft(&left)]);
+    (0..4).for_each(|vp| host.wake(vp));
+    host.run_until(100 * MS);
+    let there = places(&host, 0);
+    assert!(there[..2].iter().all(|cpu| *cpu >= 2), "{there:?}");
+    assert!(there[2..].iter().all(|cpu| *cpu < 2), "{there:?}");
 }

@@ -12,7 +12,13 @@ impl Credit2 {
     /// Tickles a processor for a unit that waits: an idle core, an idle thread, or the processor
     /// whose runner has least credit against it, its last one first in each case.
     pub(super) fn tickle(&mut self, vp: VpId, now: u64) {
-        let idle = self.idle_one(vp);
+        let aside = &self.asides[vp];
+        let liked = |word: usize| self.free(word) & aside.preferred(word);
+        let usable = |word: usize| self.free(word) & aside.usable(word);
+        let mut idle = self.idle_one(vp, liked);
+        if idle.is_none() && aside.prefers() {
+            idle = self.idle_one(vp, usable);
+        }
         if let Some(cpu) = idle.or_else(|| self.preemptable(vp, now)) {
             self.units[vp].tickled = Some(cpu);
             self.pending.push(cpu);
@@ -31,19 +37,17 @@ impl Credit2 {
         self.idle.word(word) & !self.pending.word(word)
     }
 
-    /// A usable processor of a core whose threads are all free, or else one that is free itself.
-    fn idle_one(&self, vp: VpId) -> Option<CoreId> {
+    /// Of these free processors one of a core whose threads are all free, or else any.
+    fn idle_one(&self, vp: VpId, usable: impl Fn(usize) -> u64) -> Option<CoreId> {
         let (range, own) = (self.range_of(vp), self.units[vp].cpu);
-        let aside = &self.asides[vp];
-        let usable = |word: usize| self.free(word) & aside.usable(word);
-        let first = range.around(own, usable)?;
+        let first = range.around(own, &usable)?;
         if self.siblings == 1 || self.is_core_free(first) {
             return Some(first);
         }
         // The first is not it, so one lap on from there has seen them all.
         let mut next = first;
         for _ in 1..range.count() {
-            next = range.behind(next, usable)?;
+            next = range.behind(next, &usable)?;
             if next == first {
                 break;
             }
@@ -68,11 +72,14 @@ impl Credit2 {
         let (own, credit) = (unit.cpu, unit.credit);
         let (at, bit) = bit_of(own);
         let beside = self.settled(vp, at, now);
-        if beside & bit != 0 && self.lead(credit, own, now) > 0 {
-            return Some(own);
+        let mut best = (0, None);
+        if beside & bit != 0 {
+            best = (self.score(vp, credit, own, now), Some(own));
+            if best.0 > 0 && self.asides[vp].likes(own) {
+                return Some(own);
+            }
         }
         let credit = credit - self.resist();
-        let mut best = (0, None);
         for word in self.range_of(vp).words() {
             let mut left = if word == at {
                 beside & !bit
@@ -82,13 +89,35 @@ impl Credit2 {
             while left != 0 {
                 let cpu = lowest(word, left);
                 left &= left - 1;
-                let lead = self.lead(credit, cpu, now);
-                if lead > best.0 {
-                    best = (lead, Some(cpu));
+                let score = self.score(vp, credit, cpu, now);
+                if score > best.0 {
+                    best = (score, Some(cpu));
                 }
             }
         }
-        best.1
+        best.1.filter(|_| best.0 > 0)
+    }
+
+    /// How good it would be to throw a processor's runner off: the lead in credit and, if there is
+    /// any, whether the unit prefers that processor and the runner would rather be elsewhere
+    /// (`tickle_score`).
+    #[inline]
+    fn score(&mut self, vp: VpId, credit: i64, cpu: CoreId, now: u64) -> i64 {
+        let lead = self.lead(credit, cpu, now);
+        if lead <= 0 {
+            return lead;
+        }
+        let runner = self.cpus[cpu].current;
+        let unsuited = runner.is_some_and(|runner| !self.asides[runner].likes(cpu));
+        let better = i64::from(self.asides[vp].likes(cpu)) + i64::from(unsuited);
+        lead + better * self.rules.credit_init_ns as i64
+    }
+
+    /// Whether a runner that prefers other processors would find one of them free.
+    pub(super) fn is_better_off(&self, vp: VpId, cpu: CoreId) -> bool {
+        let aside = &self.asides[vp];
+        let liked = |word: usize| self.free(word) & aside.preferred(word);
+        !aside.likes(cpu) && self.range_of(vp).any(liked).is_some()
     }
 
     /// Those of 64 processors that a unit may use and whose runners have run for long enough to be

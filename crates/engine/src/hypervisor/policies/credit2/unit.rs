@@ -58,6 +58,8 @@ pub struct Aside {
     pub parked_at: u64,
     /// Processors that it may use; none = all.
     pub pins: Option<CpuSet>,
+    /// Those of them that it prefers; none = it makes no difference.
+    soft: Option<CpuSet>,
 }
 
 impl Unit {
@@ -127,13 +129,51 @@ impl Unit {
 }
 
 impl Aside {
-    /// Of a unit that is taken to be half busy.
-    pub fn new(pins: Option<CpuSet>) -> Self {
-        Self {
+    /// Of a unit that is taken to be half busy. Where all that it may use are preferred, or none
+    /// that is preferred may be used, it makes no difference.
+    pub fn new(pins: Option<CpuSet>, soft: Option<CpuSet>, cpus: usize) -> Self {
+        let mut aside = Self {
             load: Load::of(ONE / 2),
             parked_at: 0,
             pins,
-        }
+            soft: None,
+        };
+        let both = |cpu: &CoreId, set: &CpuSet| set.contains(*cpu) && aside.may_use(*cpu);
+        let all = || (0..cpus).map(CoreId::new);
+        let preferred = |set: &CpuSet| CpuSet::of(cpus, all().filter(|cpu| both(cpu, set)));
+        let differs = |set: &CpuSet| {
+            let (there, usable) = (
+                all().filter(|cpu| set.contains(*cpu)).count(),
+                all().filter(|cpu| aside.may_use(*cpu)).count(),
+            );
+            0 < there && there < usable
+        };
+        aside.soft = soft.as_ref().map(preferred).filter(differs);
+        aside
+    }
+
+    /// Whether it may use a processor.
+    #[inline]
+    pub fn may_use(&self, cpu: CoreId) -> bool {
+        self.pins.as_ref().is_none_or(|pins| pins.contains(cpu))
+    }
+
+    /// Whether some processors are preferred to others.
+    #[inline]
+    pub fn prefers(&self) -> bool {
+        self.soft.is_some()
+    }
+
+    /// Whether a processor is as good as any, or preferred.
+    #[inline]
+    pub fn likes(&self, cpu: CoreId) -> bool {
+        self.soft.as_ref().is_none_or(|soft| soft.contains(cpu))
+    }
+
+    /// Those of 64 processors that it prefers, as bits.
+    #[inline]
+    pub fn preferred(&self, word: usize) -> u64 {
+        self.soft.as_ref().map_or(!0, |soft| soft.word(word)) & self.usable(word)
     }
 
     /// Those of 64 processors that it may use, as bits.

@@ -105,6 +105,9 @@ fn check_shared(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let (of_esxi, instead) = (host.machine.is_some(), "leave it out");
     let elsewhere = of_esxi && spec.machine.hypervisor.policy != Policy::Esxi;
     refuse_if(spec, threads, elsewhere, "shares or a reservation", instead)?;
+    let elsewhere = !host.soft_pins.is_empty() && spec.machine.hypervisor.policy != Policy::Credit2;
+    let (at, instead) = (threads.within("soft_pins"), "leave it out or pin hard");
+    refuse_if(spec, &at, elsewhere, "soft affinity", instead)?;
     match spec.machine.hypervisor.policy {
         Policy::Credit2 => credit2::check_domain(spec, *r#virtual, *weight, host, processors),
         Policy::Linux => linux::check_tasks(spec, host, threads),
@@ -146,15 +149,21 @@ fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
 }
 
 fn check_threads(spec: &Spec, vps: u16, host: &HostThreads, owner: &Owner) -> Checked {
-    if host.pins.len() > usize::from(vps) {
-        let wanted = format!("at most {vps}, one list for each virtual processor");
-        return Err(range(owner, "pins", host.pins.len() as f64, &wanted));
-    }
-    for pins in &host.pins {
-        cgroups::check_cpus(spec, &owner.within("pins"), "pinned processor", pins)?;
-    }
+    check_each_pin(spec, vps, &host.pins, &owner.within("pins"))?;
+    check_each_pin(spec, vps, &host.soft_pins, &owner.within("soft_pins"))?;
     let virtualized = host.virtualized.as_ref();
     virtualized.map_or(Ok(()), |by| check_virtualized(by, owner))
+}
+
+fn check_each_pin(spec: &Spec, vps: u16, pins: &[Vec<u16>], owner: &Owner) -> Checked {
+    if pins.len() > usize::from(vps) {
+        let wanted = format!("at most {vps}, one list for each virtual processor");
+        return Err(range(owner, "lists", pins.len() as f64, &wanted));
+    }
+    for pins in pins {
+        cgroups::check_cpus(spec, owner, "pinned processor", pins)?;
+    }
+    Ok(())
 }
 
 /// What it costs to be a virtual machine.
