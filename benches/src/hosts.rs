@@ -106,7 +106,7 @@ fn guest(policy: Policy, at: u16, chip: u16) -> Partition {
     {
         *entitlement = 0.0;
         *weight = 256 + 256 * (at % 3);
-        *host = HostThreads {
+        **host = HostThreads {
             cgroup: linux.then_some(at),
             kvm: linux.then(Kvm::default),
             cap: (!linux && is_held(at)).then_some(2.0),

@@ -4,9 +4,9 @@
 
 use homenode_engine::spec::{
     Accounting, Aix, ByDistance, Cache, CacheScope, Coherence, Credit2, Distribution, Eviction,
-    Guest, HostThreads, Hypervisor, Linux, LockKind, LogicalCores, Machine, MemoryBeside,
-    MemoryLoad, MemoryPart, MemoryPolicy, Partition, Policy, Pool, PrSm, Processors, Profile, Smt,
-    Spec, Workload,
+    Guest, Hypervisor, Linux, LockKind, LogicalCores, Machine, MemoryBeside, MemoryLoad,
+    MemoryPart, MemoryPolicy, Partition, Policy, Pool, PrSm, Processors, Profile, Smt, Spec,
+    Workload,
 };
 
 use crate::load::{SLEEP_NS, VPS};
@@ -126,7 +126,7 @@ pub fn partition(name: String, entitlement: f64, vps: u16, workload: Workload) -
             pool: 0,
             soft_cap: false,
             prsm: LogicalCores::default(),
-            host: HostThreads::default(),
+            host: Box::default(),
         },
         smt: 2,
         memory: Vec::new(),

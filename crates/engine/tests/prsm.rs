@@ -6,8 +6,8 @@ use common::*;
 use homenode_engine::hypervisor::policies::by_weight;
 use homenode_engine::sim::check;
 use homenode_engine::spec::{
-    DefinedCapacity, Distribution, Group, HostThreads, LogicalCores, Machine, Partition,
-    Polarization, Policy, Processors, Spec, Workload,
+    DefinedCapacity, Distribution, Group, LogicalCores, Machine, Partition, Polarization, Policy,
+    Processors, Spec, Workload,
 };
 
 /// A machine with PR/SM, a slice of 10 ms and no overheads.
@@ -33,7 +33,7 @@ fn lpar(name: &str, of_weight: u16, cores: u16, workload: Workload) -> Partition
         pool: 0,
         soft_cap: false,
         prsm: LogicalCores::default(),
-        host: HostThreads::default(),
+        host: Box::default(),
     };
     partition(name, processors, workload)
 }

@@ -6,9 +6,7 @@ mod common;
 
 use common::*;
 use homenode_engine::hypervisor::policies::by_weight;
-use homenode_engine::spec::{
-    HostThreads, LogicalCores, Partition, Polarization, Policy, Processors,
-};
+use homenode_engine::spec::{LogicalCores, Partition, Polarization, Policy, Processors};
 
 /// Why a dispatch ended: its time went to a sibling.
 const CONFER: i64 = 5;
@@ -29,7 +27,7 @@ fn locking(name: &str, weight: u16, cap: Option<f64>) -> Partition {
             cap,
             ..LogicalCores::default()
         },
-        host: HostThreads::default(),
+        host: Box::default(),
     };
     let mut made = partition(name, processors, users(8, MS));
     made.profile.lock_share = 0.9;

@@ -8,8 +8,7 @@ use common::zvm::{
 use common::{assert_all, default_pool, missing_profile, run, spec, MS, SECOND};
 use homenode_engine::hypervisor::policies::by_weight;
 use homenode_engine::spec::{
-    HostThreads, LogicalCores, Machine, Partition, Polarization, Policy, Processors, Spec,
-    Unparking, Workload,
+    LogicalCores, Machine, Partition, Polarization, Policy, Processors, Spec, Unparking, Workload,
 };
 
 fn z(chips: u16, cores: u16) -> Machine {
@@ -33,7 +32,7 @@ fn sharing(mut partition: Partition, name: &str, weight: u16, cores: u16) -> Par
             polarization: Polarization::Vertical,
             ..LogicalCores::default()
         },
-        host: HostThreads::default(),
+        host: Box::default(),
     };
     partition
 }

@@ -171,7 +171,7 @@ pub enum Processors {
         prsm: LogicalCores,
         /// What a Linux or Xen host knows of them.
         #[serde(default)]
-        host: HostThreads,
+        host: Box<HostThreads>,
     },
     /// Whole cores of its own.
     Dedicated {

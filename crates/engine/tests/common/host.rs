@@ -27,7 +27,7 @@ pub fn threads(count: u16, weight: u16, host: HostThreads) -> Processors {
         weight,
         pool: 0,
         prsm: LogicalCores::default(),
-        host,
+        host: Box::new(host),
     }
 }
 

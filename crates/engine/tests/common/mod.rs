@@ -102,7 +102,7 @@ pub fn shared(entitlement: f64, vps: u16) -> Processors {
         pool: 0,
         soft_cap: false,
         prsm: LogicalCores::default(),
-        host: HostThreads::default(),
+        host: Box::default(),
     }
 }
 
@@ -116,7 +116,7 @@ pub fn capped(entitlement: f64, vps: u16) -> Processors {
         pool: 0,
         soft_cap: false,
         prsm: LogicalCores::default(),
-        host: HostThreads::default(),
+        host: Box::default(),
     }
 }
 
@@ -263,6 +263,6 @@ pub fn vertical(cores: u16) -> Processors {
             polarization: Polarization::Vertical,
             ..LogicalCores::default()
         },
-        host: HostThreads::default(),
+        host: Box::default(),
     }
 }

@@ -161,7 +161,7 @@ impl Race {
                     },
                     ..LogicalCores::default()
                 },
-                host: HostThreads::default(),
+                host: Box::default(),
             },
         }
     }

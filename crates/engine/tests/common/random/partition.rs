@@ -27,7 +27,7 @@ pub fn random(dice: &mut Dice, machine: &Machine, index: usize, free: u16) -> Pa
             pool: 0,
             soft_cap: false,
             prsm: LogicalCores::default(),
-            host: HostThreads::default(),
+            host: Box::default(),
         }
     };
     let (threshold, smt_index) = (dice.real(0.0, 100.0), dice.next());

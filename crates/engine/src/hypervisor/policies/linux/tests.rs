@@ -48,10 +48,10 @@ fn partition(name: &str, threads: u16, cgroup: Option<u16>) -> Partition {
             pool: 0,
             soft_cap: false,
             prsm: LogicalCores::default(),
-            host: HostThreads {
+            host: Box::new(HostThreads {
                 cgroup,
                 ..HostThreads::default()
-            },
+            }),
         },
         smt: 1,
         memory: vec![MemoryPart {

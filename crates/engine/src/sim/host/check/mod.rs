@@ -67,7 +67,7 @@ pub fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
             refuse_if(spec, processors, is_host, what, instead)
         }
         Processors::Shared { .. } if is_host => check_shared(spec, partition, owner),
-        Processors::Shared { host, .. } if *host == HostThreads::default() => Ok(()),
+        Processors::Shared { host, .. } if **host == HostThreads::default() => Ok(()),
         Processors::Shared { .. } => Err(not_host(spec, processors)),
     }
 }
