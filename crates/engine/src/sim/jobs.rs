@@ -139,7 +139,7 @@ impl<S: System> World<S> {
         thread.done_at = When::NEVER;
         thread.rotate_at = rotate;
         self.count_redispatch(vp, at, index, last);
-        if let Some(core) = self.vp(vp).core {
+        if let Some(core) = self.at.vps[vp].core.filter(|_| self.has_messages) {
             self.read_messages(vp, core);
         }
     }

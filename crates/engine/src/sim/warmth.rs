@@ -39,7 +39,9 @@ impl<S: System> World<S> {
                 self.find_cold(at, self.load_on(vp, at), core);
             }
         }
-        self.read_messages(vp, core);
+        if self.has_messages {
+            self.read_messages(vp, core);
+        }
     }
 
     /// What a virtual processor that comes to a core must refill there.

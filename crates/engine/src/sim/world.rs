@@ -101,6 +101,8 @@ pub struct World<S: System> {
     pub guests: ById<PartitionId, GuestState>,
     /// The work that they have.
     pub loads: ById<LoadId, LoadState>,
+    /// Whether messages of any of it bring something.
+    pub has_messages: bool,
     /// Of cores with several loads, what each must refill.
     pub colds: ById<CoreId, Vec<Cold>>,
     /// Threads of all virtual processors.
@@ -166,6 +168,7 @@ impl<S: System> World<S> {
             threads: ById::of(Thread::idle(), threads),
             table,
             guests,
+            has_messages: loads.iter().any(|load| load.messages.is_some()),
             loads,
             colds: ById::of(Vec::new(), at.cores.len()),
             sys,
