@@ -165,9 +165,9 @@ CASES: dict[str, tuple[str, str, str]] = {
         "work of a client or server in ns is",
     ),
     "spinning of CP": (
-        zvm(more=figure("spin_cpi", "0.001", "[partition.cp.locks]")),
-        "spin_cpi =",
-        "cp.locks.spin_cpi.value = 0.001: it must be 0.01 to 1000",
+        zvm(more=figure("delay", "0.5", "[partition.cp.locks]")),
+        "delay =",
+        "cp.locks.delay.value = 0.5: it must be 1 to 1e6",
     ),
     "stealing of CP": (
         zvm(more=figure("steal_near", "0.5", "[partition.cp.dispatcher]")),

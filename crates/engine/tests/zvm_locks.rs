@@ -21,7 +21,8 @@ fn all_locks() -> CpLocks {
         hold: 100.0,
         lines: 2.0,
         search: 0.0,
-        spin_cpi: 1.5,
+        look: 5.0,
+        delay: 600.0,
     }
 }
 
@@ -130,4 +131,45 @@ fn guests_do_the_same_work_whatever_is_spun() {
     };
     let (free, spun) = (guest(no_locks()), guest(all_locks()));
     assert!((spun / free - 1.0).abs() < 0.01, "{free} {spun}");
+}
+
+/// Who spins stops after each look: how long is a matter of time and not of instructions.
+#[test]
+fn a_longer_delay_means_fewer_instructions_for_the_same_time() {
+    let of = |delay| {
+        let outcome = run(
+            &paged(
+                24,
+                CpLocks {
+                    delay,
+                    ..all_locks()
+                },
+            ),
+            0,
+        );
+        let spun = outcome.total("zvm", "book_spin");
+        (outcome.total("zvm", "spin_instructions") / spun, spun)
+    };
+    let seen = [20.0, 200.0, 2_000.0].map(of);
+    assert!(
+        seen.windows(2).all(|pair| pair[1].0 < pair[0].0),
+        "{seen:?}"
+    );
+    assert!((seen[2].1 / seen[0].1 - 1.0).abs() < 0.05, "{seen:?}");
+}
+
+#[test]
+fn more_processors_spin_longer_and_execute_hardly_more() {
+    let of = |cores| {
+        let outcome = run(&paged(cores, all_locks()), 0);
+        let path = outcome.total("zvm", "instructions");
+        let cpi = outcome.total("zvm", "cycles") / path;
+        (cpi, outcome.total("zvm", "spin_instructions") / path)
+    };
+    let seen = [6, 12, 24, 48].map(of);
+    assert!(
+        seen.windows(2).all(|pair| pair[1].0 > pair[0].0),
+        "{seen:?}"
+    );
+    assert!(seen[3].1 < 0.02, "{seen:?}");
 }

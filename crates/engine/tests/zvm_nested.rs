@@ -3,7 +3,8 @@
 mod common;
 
 use common::zvm::{
-    cores_of, cp, endless, free_cp, real_locks, real_paths, switch, tile, web, zvm_partition,
+    cores_of, cp, endless, free_cp, real_locks, real_paths, served, switch, tile, web,
+    zvm_partition,
 };
 use common::{assert_all, default_pool, missing_profile, run, spec, MS, SECOND};
 use homenode_engine::hypervisor::policies::by_weight;
@@ -111,4 +112,43 @@ fn small_gives_cores_back() {
     let unparked = |name: &str| outcome.total(name, "unparked_ns") / spec.duration_ns as f64;
     assert!(unparked("a") < 2.5, "{}", unparked("a"));
     assert!(unparked("b") > 4.0, "{}", unparked("b"));
+}
+
+/// What comes to a logical processor from another one fetches its lines once: not once more because
+/// PR/SM has moved the logical processor meanwhile.
+#[test]
+fn who_is_put_on_fetches_its_lines_once() {
+    let reload = |moves: bool| {
+        let machines = (0..24).map(|at| served(&format!("s{at}"), 1, 1_500.0, 40_000.0));
+        let mut zvm = free_cp(machines.collect(), Vec::new());
+        zvm.vertical = false;
+        let mut one = zvm_partition(8, zvm, Workload::Idle);
+        one.profile = missing_profile(40_000.0);
+        let mut partitions = vec![one];
+        if moves {
+            let loops = free_cp(endless(8), Vec::new());
+            partitions.push(zvm_partition(8, loops, Workload::Idle));
+            partitions = ["zvm", "b"]
+                .into_iter()
+                .zip(partitions)
+                .map(|(name, one)| {
+                    let mut one = sharing(one, name, 100, 8);
+                    if let Processors::Shared { prsm, .. } = &mut one.processors {
+                        prsm.polarization = Polarization::Horizontal;
+                    }
+                    one
+                })
+                .collect();
+        }
+        let mut spec = spec(z(4, 3), partitions);
+        if moves {
+            spec = entitled(spec);
+        }
+        spec.warmup_ns = 100 * MS;
+        let outcome = run(&spec, 0);
+        outcome.total("zvm", "book_reload") / outcome.total("zvm", "tx_done")
+    };
+    let (moved, kept) = (reload(true), reload(false));
+    // More come to caches that others have used; twice for each would be 2.9 times as much.
+    assert!(moved > kept && moved < 2.5 * kept, "{moved} {kept}");
 }

@@ -145,11 +145,8 @@ fn refusal(change: impl FnOnce(&mut Spec)) -> String {
 
 #[test]
 fn a_fault_names_owner_field_and_range() {
-    let text = refusal(|spec| cp(&mut spec.partitions[0]).locks.spin_cpi = 0.0);
-    assert_eq!(
-        text,
-        "partition zvm: locks.spin_cpi is 0, it must be 0.01 to 1000"
-    );
+    let text = refusal(|spec| cp(&mut spec.partitions[0]).locks.delay = 0.0);
+    assert_eq!(text, "partition zvm: locks.delay is 0, it must be 1 to 1e6");
     let text = refusal(|spec| {
         cp(&mut spec.partitions[0]).machines[0].share = CpShare::Absolute(1.2);
     });

@@ -10,6 +10,7 @@ use super::place::Place;
 use super::spread::Spread;
 use crate::ids::ChipId;
 use crate::machine::{Distance, Topology};
+use crate::spec::Guest;
 
 /// Cores of a partition that must be busy at a distance for its common lines to be found there:
 /// assumed, between 0.1 and 1.
@@ -42,7 +43,11 @@ impl Refill {
         let common_from = nearest_cores(place.spread, place.tree, place.chip);
         Self {
             lines: footprint.min(class.private_lines),
-            common: profile.footprint_common,
+            // Virtual machines that run in turn have nothing in common.
+            common: match place.partition.guest {
+                Guest::Zvm(_) => 0.0,
+                _ => profile.footprint_common,
+            },
             turnover_ns: if class.fill_lines > 0.0 {
                 class.private_lines * class.ns / class.fill_lines
             } else {

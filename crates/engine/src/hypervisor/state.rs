@@ -70,6 +70,9 @@ pub struct Vp {
     pub record_from: u64,
     /// Whether it began on excess capacity.
     pub record_excess: bool,
+    /// Whether it refills nothing when it comes to a core next, since what it runs from then on
+    /// has been elsewhere and is charged for that.
+    pub emptied: bool,
 }
 
 /// What virtual processors are dispatched on, and what its runner does there.
@@ -205,6 +208,7 @@ impl Vp {
             left_clock: 0,
             record_from: 0,
             record_excess: false,
+            emptied: false,
         }
     }
 }

@@ -18,7 +18,11 @@ impl<S: System> World<S> {
         let threads = self.threads_together(vp, core).max(1);
         let id = self.at.cores[core].first_class + u32::from(threads);
         let refill = *self.table.refill(&self.spec.partitions, id);
-        let cold = self.cold(vp, core, &refill, threads);
+        let cold = if std::mem::take(&mut self.at.vps[vp].emptied) {
+            Cold::default()
+        } else {
+            self.cold(vp, core, &refill, threads)
+        };
         if self.at.cores[core].mixed {
             self.chill_loads(vp, core, threads);
         }

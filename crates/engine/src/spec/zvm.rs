@@ -120,8 +120,10 @@ pub struct CpLocks {
     /// Searches of a layer-3 switch's list done under one take of its lock.
     #[serde(default)]
     pub search: f64,
-    /// Cycles of an instruction while spinning.
-    pub spin_cpi: f64,
+    /// Instructions of a look at a lock's line while spinning.
+    pub look: f64,
+    /// Cycles for which a spinning processor stops after a look if the line does not change.
+    pub delay: f64,
 }
 
 /// A virtual machine (guest).

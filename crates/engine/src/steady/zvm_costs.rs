@@ -77,8 +77,8 @@ impl State {
                 snoozing_sibling: false,
             };
             let around = Surroundings::of(&place, &classes(&doing.sites, site)[1]);
-            let (profile, spin_cpi) = (&form.partition.profile, guests.zvm.locks.spin_cpi);
-            let near = Near::of(around, profile, &self.machine, spin_cpi);
+            let (profile, locks) = (&form.partition.profile, &guests.zvm.locks);
+            let near = Near::of(around, profile, &self.machine, locks);
             costs.add(
                 (site.share, ChipId::new(site.chip), near),
                 vectors,
@@ -188,7 +188,7 @@ impl CpCosts {
             let own = each_ns(around, Distance::Local, worked * share, worked * node);
             let ns = (stays * kept * own + (1.0 - stays) * moved) / lost.max(1e-300);
             let touched = comes.guest * around.reload_lines;
-            let lines = lost * near.own_lines;
+            let lines = lost * near.lines;
             let lines = touched * (1.0 - (-lines / touched.max(1e-300)).exp());
             let mut cold = Segment::default();
             cold.reload(lines * ns);

@@ -61,7 +61,8 @@ pub fn no_locks() -> CpLocks {
         hold: 0.0,
         lines: 0.0,
         search: 0.0,
-        spin_cpi: 1.0,
+        look: 5.0,
+        delay: 600.0,
     }
 }
 
@@ -76,7 +77,8 @@ pub fn real_locks() -> CpLocks {
         hold: 100.0,
         lines: 3.0,
         search: 1.0,
-        spin_cpi: 0.8,
+        look: 4.0,
+        delay: 500.0,
     }
 }
 

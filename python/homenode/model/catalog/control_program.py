@@ -97,8 +97,11 @@ class Locks(Table):
     lines: Figure[Times] = Field(
         description="lines that come with a lock to its new holder, its own included"
     )
-    spin_cpi: Figure[Annotated[float, Field(gt=0, le=1000)]] = Field(
-        description="cycles of an instruction while spinning"
+    look: Figure[Times] = Field(
+        description="instructions of a look at a lock's line while spinning"
+    )
+    delay: Figure[Annotated[float, Field(gt=0, le=1e6)]] = Field(
+        description="cycles until the next look where the line does not change"
     )
 
 

@@ -73,7 +73,8 @@ class CpLocksSpec(TypedDict):
     hold: float
     lines: float
     search: NotRequired[float]
-    spin_cpi: float
+    look: float
+    delay: float
 
 
 class CpShareSpec(TypedDict, total=False):

@@ -33,6 +33,8 @@ pub struct Lock {
     pub wait_ns: f64,
     /// Time for which its holder waits for other processors, at each take [ns].
     pub answers_ns: f64,
+    /// Time from a hand-over to the next while others wait [ns].
+    pub turn_ns: f64,
     /// Times that it was taken so far, shared or not.
     pub takes: f64,
     /// Time that processors have spun for it so far [ns].
@@ -110,7 +112,7 @@ impl Lock {
             return;
         }
         // Who waits for answers does so within an instruction.
-        let executed = times * self.wait_ns * near.spin_per_ns;
+        let executed = near.looks.during(times * self.wait_ns, self.turn_ns);
         into.spin(owner, times * self.spin_ns(), executed);
         let lines = times * lines * sharing.elsewhere;
         into.fetch(owner, sharing.by.map(|by| by * lines), sharing.ns);
@@ -129,6 +131,7 @@ impl Lock {
     /// A window ends: how long `engaged` processors wait for it in the next.
     pub fn close(&mut self, engaged: f64, holding: Holding, window_ns: f64) {
         self.usual += NEWEST * (std::mem::take(&mut self.taken) - self.usual);
+        self.turn_ns = holding.held_ns + holding.transfer_ns;
         if self.usual <= 0.0 || engaged <= 1.0 {
             self.wait_ns = 0.0;
             return;

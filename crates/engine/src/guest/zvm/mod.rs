@@ -4,6 +4,7 @@
 pub mod cold;
 pub mod ids;
 pub mod locks;
+pub mod looks;
 pub mod park;
 pub mod segment;
 pub mod share;

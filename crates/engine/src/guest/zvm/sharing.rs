@@ -1,9 +1,10 @@
 //! Lines that several processors write: how far away they are as seen from a chip, and what CP's
 //! own steps cost there.
 
+use super::looks::Looks;
 use super::segment::{Owner, Segment};
 use crate::cost::Surroundings;
-use crate::spec::{Machine, Profile, Zvm};
+use crate::spec::{CpLocks, Machine, Profile, Zvm};
 
 /// Where a line lies that several processors write, as seen from a chip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,20 +34,21 @@ pub struct Near {
     pub around: Surroundings,
     /// Of lines that all of the partition's processors write.
     pub sharing: Sharing,
-    /// Instructions executed in a nanosecond of spinning.
-    pub spin_per_ns: f64,
-    /// Lines of its own that a virtual processor has in the private caches.
-    pub own_lines: f64,
+    /// How a processor spins.
+    pub looks: Looks,
+    /// Lines that a virtual processor has in the private caches, and the part of them that is its
+    /// own: the rest all of its machine's have in common.
+    pub lines: f64,
+    /// That part.
+    pub own: f64,
     /// What a dispatch costs, and its time [ns].
     pub dispatch: (Segment, f64),
 }
 
 impl Near {
-    /// Around a core: lines of its own that a virtual processor of the profile has, and how fast it
-    /// spins.
-    pub fn of(around: Surroundings, profile: &Profile, machine: &Machine, spin_cpi: f64) -> Self {
-        let own = profile.footprint_bytes as f64 * (1.0 - profile.footprint_common);
-        let line_bytes = f64::from(machine.line_bytes);
+    /// Around a core: lines that a virtual processor of the profile has, and how fast it spins.
+    pub fn of(around: Surroundings, profile: &Profile, machine: &Machine, locks: &CpLocks) -> Self {
+        let footprint = profile.footprint_bytes as f64 / f64::from(machine.line_bytes);
         Self {
             kept: true,
             sharing: Sharing {
@@ -54,8 +56,12 @@ impl Near {
                 by: around.by,
                 ns: around.cache_ns,
             },
-            spin_per_ns: machine.clock_hz * 1e-9 / spin_cpi,
-            own_lines: (own / line_bytes).min(around.private_lines),
+            looks: Looks {
+                instructions: locks.look,
+                delay_ns: locks.delay * 1e9 / machine.clock_hz,
+            },
+            lines: footprint.min(around.private_lines),
+            own: 1.0 - profile.footprint_common,
             dispatch: Default::default(),
             around,
         }

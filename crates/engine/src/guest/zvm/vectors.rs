@@ -2,8 +2,9 @@
 //!
 //! In vertical polarization the logical processors of a chip share a vector, in horizontal each has
 //! its own; one more is for what only the master processor may do. A processor takes from its own
-//! vector first, then steals, nearest vector first, where at least so many wait as the barrier of
-//! that distance says. Within a vector the order is that of the deadlines, those that have passed a
+//! vector first, then steals: in vertical polarization from the nearest vector first, where at least
+//! so many wait as the barrier of that distance says; in horizontal, where CP knows nothing of the
+//! machine's topology, in the order of their numbers and whatever waits. Within a vector the order is that of the deadlines, those that have passed a
 //! soft limit last.
 
 use std::collections::VecDeque;
@@ -80,7 +81,13 @@ impl Vectors {
             of.push((vector, 1 << members.lps.len()));
             members.add(lp);
         }
-        let others = |from| nearest_first(tree, &at_chip, from);
+        let others = |from| {
+            if vertical {
+                nearest_first(tree, &at_chip, from)
+            } else {
+                in_order(at_chip.len(), from)
+            }
+        };
         Self {
             free: chips.len() as u32,
             unparked: ById::of(true, chips.len()),
@@ -387,17 +394,25 @@ impl Vector {
     }
 }
 
-/// Other vectors by distance; at equal distance those that follow in number, then from the start.
+/// Other vectors, those that follow in number and then from the start, as one that knows nothing of
+/// distances sees them: all of them next to it.
+fn in_order(count: usize, from: VectorId) -> Vec<(VectorId, Distance)> {
+    (1..count)
+        .map(|step| VectorId::new((from.index() + step) % count))
+        .map(|at| (at, Distance::Local))
+        .collect()
+}
+
+/// Other vectors by distance; at equal distance in their order.
 fn nearest_first(
     tree: &Topology,
     chips: &ById<VectorId, ChipId>,
     from: VectorId,
 ) -> Vec<(VectorId, Distance)> {
-    let count = chips.len();
-    let mut others: Vec<(VectorId, Distance)> = (1..count)
-        .map(|step| VectorId::new((from.index() + step) % count))
-        .map(|at| (at, tree.distance(chips[from], chips[at])))
-        .collect();
+    let mut others = in_order(chips.len(), from);
+    for (at, distance) in &mut others {
+        *distance = tree.distance(chips[from], chips[*at]);
+    }
     others.sort_by_key(|(_, distance)| *distance);
     others
 }
@@ -448,7 +463,19 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(seen(true), vec![0, 2, 3]);
-        assert_eq!(seen(false), vec![0, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(seen(false), vec![2, 3, 4, 5, 6, 7, 0]);
+    }
+
+    #[test]
+    fn in_horizontal_polarization_no_processor_is_far() {
+        let mut vectors = vectors(false);
+        for number in 0..4 {
+            vectors.set_idle(lp(number), false);
+        }
+        vectors.push(of(0), lp(0), waiting(0, 0.0));
+        assert_eq!(vectors.idle_beyond(of(0)), Some(lp(4)));
+        let mut distances = vectors.others(of(0)).iter().map(|other| other.1);
+        assert!(distances.all(|distance| distance == Distance::Local));
     }
 
     #[test]

@@ -115,19 +115,13 @@ fn check_dispatcher(zvm: &Zvm, owner: &Owner) -> Checked {
         ("locks.page", locks.page),
         ("locks.lines", locks.lines),
         ("locks.search", locks.search),
+        ("locks.look", locks.look),
     ];
     for (field, value) in counts {
         between(owner, field, value, 0.0, 1e6, "0 to 1e6")?;
     }
     between(owner, "paths.master", paths.master, 0.0, 1.0, "0 to 1")?;
-    between(
-        owner,
-        "locks.spin_cpi",
-        locks.spin_cpi,
-        0.01,
-        1e3,
-        "0.01 to 1000",
-    )
+    between(owner, "locks.delay", locks.delay, 1.0, 1e6, "1 to 1e6")
 }
 
 fn check_machines(zvm: &Zvm, owner: &Owner) -> Checked {

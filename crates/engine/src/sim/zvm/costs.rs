@@ -82,7 +82,7 @@ impl Cp {
     fn work_out(&mut self, chip: ChipId, partition: PartitionId, table: &mut Table, spec: &Spec) {
         let around = table.surroundings(&spec.partitions, partition.into(), chip);
         let profile = &spec.partitions[partition.index()].profile;
-        self.near[chip] = Near::of(around, profile, &spec.machine, self.spec.locks.spin_cpi);
+        self.near[chip] = Near::of(around, profile, &spec.machine, &self.spec.locks);
     }
 
     /// Works out what a dispatch costs on each chip: its path, and the scheduler's lock.

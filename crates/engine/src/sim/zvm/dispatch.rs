@@ -123,9 +123,10 @@ impl World<Partitions> {
     /// Puts a virtual processor on a logical one, which has looked for it so.
     fn start_vcpu(&mut self, partition: PartitionId, lp: LpId, vcpu: VcpuId, looked: &Looked) {
         let cp = self.sys.cp(partition);
+        let comes = cp.comes_to(vcpu, lp);
         cp.take_on(lp, vcpu, self.now, looked);
         let (v, of) = (&mut cp.vcpus[vcpu], &mut cp.lps[lp]);
-        let at = of.place.at;
+        let (vp, at) = (of.place.vp, of.place.at);
         if let Some(rest) = v.rest.as_deref().filter(|_| v.cut) {
             of.segment.follow(rest);
             v.cut = false;
@@ -134,6 +135,12 @@ impl World<Partitions> {
         }
         let until = When::at(self.now + cp.spec.minor_slice_ns);
         self.meters.cpus[at].cs += 1;
+        if comes {
+            // It fetches all it has: what the logical processor ran before is not fetched besides.
+            let v = &mut self.at.vps[vp];
+            v.emptied = v.core.is_none();
+            self.threads[at].cold_instructions = 0.0;
+        }
         self.put_segment(partition, lp, until);
     }
 

@@ -88,7 +88,8 @@ impl Locks {
         let owner = Owner::System;
         door.lock.cost(takes, owner, &near.sharing, near, into);
         let together = takes.0 * door.together_ns;
-        into.spin(owner, together, together * near.spin_per_ns);
+        let executed = near.looks.during(together, door.lock.turn_ns);
+        into.spin(owner, together, executed);
     }
 
     /// Times that each was taken so far and how long processors spun for it [ns]: the scheduler's,

@@ -1,10 +1,10 @@
 //! What a virtual processor finds cold where it is dispatched.
 //!
-//! Its own lines lie in the private caches of the core it was on last; what others brought in there
+//! Its own lines lie in the private caches of the core it was last on; what others brought in there
 //! since displaced its part of them. What is gone comes from the cache of the chip it was on, or,
 //! where that has turned over as well, from the node's, or from memory. On another core all of its
-//! own lines are missing. What all virtual processors have in common (CP, shared code) is warm
-//! wherever one of them runs.
+//! own lines are missing. Lines that all virtual processors of its machine have in common lie where
+//! the last of them left besides. Machines have nothing in common: each has memory of its own.
 
 use super::state::{Cp, Left, Vcpu};
 use crate::guest::zvm::cold::{displaced, each_ns};
@@ -27,36 +27,74 @@ impl Cp {
     /// Notes that a virtual processor leaves a logical processor.
     #[inline]
     pub fn leave(&mut self, vcpu: VcpuId, lp: LpId) {
-        let clocks = self.clocks(lp);
-        self.vcpus[vcpu].left = Left {
+        let left = Left {
             lp,
-            clocks,
+            clocks: self.clocks(lp),
             warm: true,
         };
+        self.vcpus[vcpu].left = left;
+        self.vm_of(vcpu).left = left;
+    }
+
+    /// Whether a virtual processor was on another core before.
+    pub fn comes_to(&self, vcpu: VcpuId, lp: LpId) -> bool {
+        let left = &self.vcpus[vcpu].left;
+        left.warm && self.lps[left.lp].place.core != self.lps[lp].place.core
     }
 
     /// Sets what a virtual processor must fetch again on a logical processor.
     pub fn chill(&mut self, vcpu: VcpuId, lp: LpId) {
-        let (left, near) = (&self.vcpus[vcpu].left, self.near(lp));
-        if !left.warm || near.own_lines <= 0.0 {
+        let (v, near) = (&self.vcpus[vcpu], self.near(lp));
+        if near.lines <= 0.0 {
             return;
         }
+        let vm = &self.vms[v.vm];
+        let own = self.gone(&v.left, lp);
+        let common = if vm.cpus.len() > 1 {
+            cheaper(own, self.gone(&vm.left, lp))
+        } else {
+            own
+        };
+        let parts = [(near.own, own), (1.0 - near.own, common)];
+        let lost: f64 = parts.iter().map(|(part, (lost, _))| part * lost).sum();
+        let all: f64 = parts
+            .iter()
+            .map(|(part, (lost, each))| part * lost * each)
+            .sum();
+        let each = if lost > 0.0 { all / lost } else { 0.0 };
+        self.vcpus[vcpu].cold = (lost * near.lines, each);
+    }
+
+    /// Share of what was left somewhere that is gone as seen from a logical processor, and what each
+    /// line of that costs beyond one held [ns]. Nothing is gone of what was never there.
+    fn gone(&self, left: &Left, lp: LpId) -> (f64, f64) {
+        if !left.warm {
+            return (0.0, 0.0);
+        }
+        let around = &self.near(lp).around;
         let (from, to) = (self.lps[left.lp].place, self.lps[lp].place);
         let now = self.clocks(left.lp);
         let since = |level: usize| now[level] - left.clocks[level];
         let lost = if from.core == to.core {
-            displaced(since(0), near.around.private_turnover_ns)
+            displaced(since(0), around.private_turnover_ns)
         } else {
             1.0
         };
-        let lines = lost * near.own_lines;
-        let each = if lines != 0.0 {
-            let distance = from.distance(&to);
-            each_ns(&near.around, distance, since(1), since(2))
-        } else {
-            0.0
-        };
-        self.vcpus[vcpu].cold = (lines, each);
+        if lost == 0.0 {
+            return (0.0, 0.0);
+        }
+        let each = each_ns(around, from.distance(&to), since(1), since(2));
+        (lost, each)
+    }
+}
+
+/// Of two places in which the same lines were left, each with what is gone and what each costs: the
+/// one from which they cost less.
+fn cheaper(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    if other.0 * other.1 < one.0 * one.1 {
+        other
+    } else {
+        one
     }
 }
 

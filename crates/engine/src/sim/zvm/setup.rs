@@ -142,6 +142,7 @@ fn machines(spec: &Zvm, lps: usize, warmup_ns: u64) -> (ById<VmId, Vm>, ById<Vcp
 impl Vm {
     fn new(cpus: Span<VcpuId>, limit: f64, hard: bool) -> Self {
         Self {
+            left: Left::nowhere(LpId::new(0)),
             cpus,
             limit,
             hard,
@@ -176,11 +177,7 @@ impl Vcpu {
             rest: None,
             ready_at: 0,
             page_wait_from: 0,
-            left: Left {
-                lp,
-                clocks: [0.0; 3],
-                warm: false,
-            },
+            left: Left::nowhere(lp),
             vector: VectorId::new(0),
             weight,
             deadline: 0.0,

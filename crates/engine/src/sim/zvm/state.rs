@@ -109,7 +109,7 @@ pub enum Task {
     Loop,
 }
 
-/// Where a virtual processor was last, and when in terms of others' work.
+/// Where a virtual processor was last, or the last of a machine's, and when in terms of others' work.
 #[derive(Clone, Copy, Debug)]
 pub struct Left {
     /// Logical processor.
@@ -170,6 +170,8 @@ pub struct Vcpu {
 pub struct Vm {
     /// Its virtual processors.
     pub cpus: Span<VcpuId>,
+    /// Where the last of them that ran was.
+    pub left: Left,
     /// Most processors' time it may have in a nanosecond; infinite without a limit.
     pub limit: f64,
     /// Whether that limit is hard.
@@ -292,6 +294,17 @@ pub struct Cp {
     pub master: Stream,
     /// Counters.
     pub meter: CpMeter,
+}
+
+impl Left {
+    /// It has not run yet; a logical processor is given all the same.
+    pub const fn nowhere(lp: LpId) -> Self {
+        Self {
+            lp,
+            clocks: [0.0; 3],
+            warm: false,
+        }
+    }
 }
 
 impl Place {
