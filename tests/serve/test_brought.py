@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
+import shutil
 import tempfile
 import zipfile
 from collections.abc import AsyncIterator, Callable
@@ -13,7 +15,8 @@ from typing import Any
 import pytest
 
 from homenode.model.scenario import Scenario
-from homenode.serve import workspace
+from homenode.records.importing import import_paths
+from homenode.serve import child, layouts, workspace
 from homenode.serve.errors import RefusedError
 
 TOML = {"content_type": "application/toml"}
@@ -80,6 +83,44 @@ def test_gaps_of_recordings_are_told_with_their_times(visitor: Any) -> None:
     assert gap["from"] < gap["to"]
 
 
+def test_a_layout_is_whole_before_its_windows_are_played_and_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "batch").mkdir()
+    shutil.copy(NMON, tmp_path / "batch")
+    monkeypatch.chdir(tmp_path / "batch")
+    path = tmp_path / "made" / "scenario.toml"
+    told: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    shown = lambda: layouts.answer(str(path), {})  # noqa: E731 - asked twice, at two times
+    monkeypatch.setattr(child, "_tell", lambda line: told.append((line["early"], shown())))
+    asked = {"folder": str(tmp_path / "batch"), "target": str(path.parent), "unpacked": 1 << 30}
+    result = child._import(asked, lambda *_: None)
+    ((early, before),) = told
+    after = shown()
+    assert "not been played" in before["question"]
+    assert after["question"] is None
+    assert (before["fields"], before["moves"]) == (after["fields"], after["moves"])
+    assert early["gaps"] == result["gaps"]
+    assert early["tables"] == result["tables"]
+    assert early["tables"][0]["rows"][0][3] > 1  # samples
+    assert path.read_text() == import_paths([Path()]).text
+
+
+def test_what_is_read_is_told_before_the_end(visitor: Any) -> None:
+    batch = visitor.send("/api/recordings", NMON.read_bytes(), x_name="a.nmon").json()["batch"]
+    job = visitor.ask("/api/import", {"batch": batch}).json()["job"]
+    visitor.ended_of(job)
+    late = visitor.get(f"/api/jobs/{job}/events").text
+    kinds = [line for line in late.splitlines() if line.startswith("event:")]
+    assert kinds == ["event: early", "event: done"]
+    data = [json.loads(line[6:]) for line in late.splitlines() if line.startswith("data: ")]
+    scenario = data[0]["scenario"]
+    assert scenario == data[1]["result"]["scenario"]
+    shown = visitor.ask("/api/layout", {"base": f"scenario:{scenario}", "edits": {}}).json()
+    assert shown["question"] is None
+    assert [one["id"] for one in visitor.get("/api/start").json()["scenarios"]] == [scenario]
+
+
 def test_a_scenario_that_names_a_file_of_the_server_is_refused(visitor: Any, small: bytes) -> None:
     for name in ("/etc/passwd", "../../../etc/passwd", "../scenario.toml"):
         told = visitor.send("/api/upload", small.replace(b"oltp", name.encode()), **TOML)
@@ -124,7 +165,8 @@ def test_a_recording_is_told_of_by_its_own_name(visitor: Any, tmp_path: Path) ->
     batch = visitor.send("/api/recordings", NMON.read_bytes(), x_name=NMON.name).json()
     event, told = visitor.ended("/api/import", batch)
     assert event == "done"
-    assert told["result"]["tables"][0]["rows"][0][0] == NMON.name
+    taken = {one["title"]: one for one in told["result"]["tables"]}["What was taken"]
+    assert taken["rows"][0][0] == NMON.name
     asked = {"base": f"scenario:{told['result']['scenario']}", "what": "scenario"}
     archive = zipfile.ZipFile(io.BytesIO(visitor.ask("/api/download", asked).content))
     assert archive.testzip() is None

@@ -45,6 +45,22 @@ def children() -> set[int]:
     return found
 
 
+class Held:
+    """What keeps a worker busy until it is let go, however fast or slow either side is."""
+
+    def __init__(self, folder: Path) -> None:
+        self.pipe = folder / "held"
+        os.mkfifo(self.pipe)
+
+    def begin(self, desk: Solving) -> asyncio.Task[Any]:
+        """A call that does not end by itself."""
+        return asyncio.create_task(desk.done(Path.read_bytes, self.pipe))
+
+    async def let_go(self) -> None:
+        """The call ends; one that has not come to it yet is waited for."""
+        await asyncio.to_thread(self.pipe.write_bytes, b"")
+
+
 def until(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not holds():
@@ -258,35 +274,36 @@ def test_processes_of_jobs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {resource.RLIMIT_DATA, resource.RLIMIT_CPU} == set(set_to)
 
 
-def test_the_latest_of_a_visitor_wins() -> None:
+def test_the_latest_of_a_visitor_wins(tmp_path: Path) -> None:
     async def asked() -> list[Any]:
-        desk = Solving(workers=1)
+        desk, held = Solving(workers=1), Held(tmp_path)
         try:
-            first = asyncio.create_task(desk.latest("me", time.sleep, 0.3))
-            await asyncio.sleep(0.05)
+            first = asyncio.create_task(desk.latest("me", Path.read_bytes, held.pipe))
+            await asyncio.sleep(0)
             later = [asyncio.create_task(desk.latest("me", time.sleep, 0.0)) for _ in range(3)]
-            other = asyncio.create_task(desk.latest("you", time.sleep, 0.1))
+            other = asyncio.create_task(desk.latest("you", time.sleep, 0.0))
+            await held.let_go()
             return await asyncio.gather(first, *later, other, return_exceptions=True)
         finally:
             desk.close()
 
     first, one, two, last, other = asyncio.run(asked())
-    assert (first, last, other) == (None, None, None)
+    assert (first, last, other) == (b"", None, None)
     assert [(type(each), each.status) for each in (one, two)] == 2 * [(RefusedError, 409)]
 
 
-def test_who_waits_for_first_figures_comes_before_who_waits_for_details() -> None:
+def test_who_waits_for_first_figures_comes_before_who_waits_for_details(tmp_path: Path) -> None:
     done: list[str] = []
 
     async def asked() -> list[Any]:
-        desk = Solving(workers=1)
+        desk, held = Solving(workers=1), Held(tmp_path)
 
         async def ask(name: str, visitor: str, *, urgent: bool) -> None:
             await desk.latest(visitor, time.sleep, 0.0, urgent=urgent)
             done.append(name)
 
         try:
-            tasks = [asyncio.create_task(desk.done(time.sleep, 0.3))]
+            tasks = [held.begin(desk)]
             for name, visitor, urgent in (
                 ("details", "me", False),
                 ("figures", "me", True),
@@ -294,10 +311,11 @@ def test_who_waits_for_first_figures_comes_before_who_waits_for_details() -> Non
                 ("given up", "you", True),
                 ("others", "you", False),
             ):
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0)
                 tasks.append(asyncio.create_task(ask(name, visitor, urgent=urgent)))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
             tasks[4].cancel()
+            await held.let_go()
             return await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             desk.close()
@@ -309,23 +327,26 @@ def test_who_waits_for_first_figures_comes_before_who_waits_for_details() -> Non
     assert done == ["figures", "late details", "others"]
 
 
-def test_what_is_superseded_waits_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_superseded_waits_no_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(solving, "_MOST_WAITING", 4)
 
     async def asked() -> list[Any]:
-        desk = Solving(workers=1)
+        desk, held = Solving(workers=1), Held(tmp_path)
         try:
-            tasks = [asyncio.create_task(desk.done(time.sleep, 0.3))]
+            tasks = [held.begin(desk)]
             for at in range(20):
                 asking = desk.latest("me", time.sleep, 0.0, urgent=at % 2 == 0)
                 tasks.append(asyncio.create_task(asking))
-                await asyncio.sleep(0.001)
+                await asyncio.sleep(0)
+            await held.let_go()
             return await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             desk.close()
 
     first, *others, figures, details = asyncio.run(asked())
-    assert (first, figures, details) == (None, None, None)
+    assert (first, figures, details) == (b"", None, None)
     assert [one.status for one in others] == 18 * [409]
 
 

@@ -1,10 +1,12 @@
 """One job in a process of its own: reads it from standard input, writes lines of JSON.
 
-`{"progress": share, "says": words}` now and then, at the end `{"result": ...}` or `{"error": ...}`.
+`{"progress": share, "says": words}` now and then, `{"early": ...}` where a part of the result is
+there before the rest, at the end `{"result": ...}` or `{"error": ...}`.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import os
@@ -21,7 +23,8 @@ from homenode.records.exporting.commands import Commands
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import exporter
 from homenode.records.importing import import_paths
-from homenode.records.importing.assemble.windows import pauses
+from homenode.records.importing.assemble import Assembled
+from homenode.records.importing.assemble.windows import pauses, recorded_of
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.opening.bounds import Limits
 from homenode.records.importing.telling import Note, note_data, summary
@@ -30,7 +33,8 @@ from homenode.report.handed.sections import sections
 from homenode.report.pictures import page_drawing
 from homenode.serve.bounds import bound_memory, bound_time
 from homenode.serve.errors import told
-from homenode.serve.layouts import changed, grid_data
+from homenode.serve.layouts import UNPLAYED, changed, grid_data
+from homenode.serve.workspace import SCENARIO
 from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
 
@@ -116,16 +120,34 @@ def _import(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
     def progress(share: float, _: float | None = None) -> None:
         tell(share, "finding the work that was recorded")
 
+    def unplayed(made: Assembled) -> None:
+        _lay(made, folder, "read")
+        (folder / UNPLAYED).touch()
+        _tell({"early": _imported(made)})
+
     made = import_paths(
-        [Path()],
-        limits=Limits(asked["unpacked"]),
-        progress=progress,
+        [Path()], limits=Limits(asked["unpacked"]), progress=progress, unplayed=unplayed
     )
+    _lay(made, folder, "played")
+    return _imported(made)
+
+
+def _lay(made: Assembled, folder: Path, stage: str) -> None:
+    """Put a layout under a name that may stand for an earlier stage of it, from then on for this
+    one: whoever opens it has one of them as a whole.
+    """
     if made.is_one_file:
         folder.mkdir()
-        made.save_file(folder / "scenario.toml")
-    else:
-        made.save(folder)
+        made.save_file(folder / SCENARIO)
+        return
+    whole, link = (folder.with_name(f"{folder.name}.{of}") for of in (stage, "link"))
+    made.save(whole)
+    link.symlink_to(whole.name)
+    link.replace(folder)
+
+
+def _imported(made: Assembled) -> dict[str, Any]:
+    """What recordings gave, as far as it is known."""
     read = summary(made.facts)
     notes = [*read["notes"], *map(note_data, made.notices)]
     took = {"title": "What was taken", "heads": ["file", "form", "what"], "rows": [
@@ -137,8 +159,21 @@ def _import(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
     return {
         "assumed": [_said(note) for note in notes],
         "gaps": _gaps(made.facts),
-        "tables": [table for table in (took, left) if table["rows"]],
+        "tables": [table for table in (_demand(made.facts), took, left) if table["rows"]],
     }
+
+
+def _demand(facts: Facts) -> dict[str, Any]:
+    """What each partition used, as its recording has it."""
+    begin, found = recorded_of(facts, [*facts.partitions.values()], [])
+    rows = []
+    for one in found.values():
+        ends = (one.samples[0].start, one.samples[-1].end)
+        times = (f"{begin + dt.timedelta(seconds=at)}" for at in ends)
+        most = max(each.cores for each in one.samples)
+        rows.append([one.partition, *times, len(one.samples), one.mean, most])
+    heads = ["partition", "from", "to", "samples", "cores on average", "cores at most"]
+    return {"title": "What was recorded", "heads": heads, "rows": rows}
 
 
 def _said(note: Note) -> str:

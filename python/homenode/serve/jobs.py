@@ -36,6 +36,8 @@ class Job:
     """The latest event."""
     count: int = 0
     """Events so far."""
+    early: dict[str, Any] | None = None
+    """What is there of the result before its end."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     task: asyncio.Task[None] | None = None
 
@@ -51,13 +53,18 @@ class Job:
             self.changed.notify_all()
 
     async def events(self) -> AsyncIterator[tuple[int, str, dict[str, Any]]]:
-        """What is now, then each change; who is slow misses some, never the last."""
-        seen = -1
+        """What is now, then each change; who is slow misses some, never the last, nor what there
+        is early.
+        """
+        seen, early = -1, False
         while True:
             async with self.changed:
                 while self.count == seen:
                     await self.changed.wait()
                 seen, (event, data) = self.count, self.state
+            if self.early is not None and not early:
+                early = True
+                yield seen, "early", self.early
             yield seen, event, data
             if event != "progress":
                 return
@@ -83,7 +90,9 @@ class Jobs:
         asked: dict[str, Any],
         ended: Callable[[dict[str, Any]], dict[str, Any]] = lambda result: result,
     ) -> Job:
-        """Begin; `ended` turns the child's result into what is told."""
+        """Begin; `ended` turns the child's result, and what of it comes early, into what is
+        told.
+        """
         self._refuse_too_many(visitor, asked["kind"])
         job = Job(secrets.token_hex(8), visitor, asked["kind"])
         self._all[job.id] = job
@@ -115,7 +124,7 @@ class Jobs:
             if event == "done":
                 found: dict[str, Any] = data["result"]
                 return found
-            if event != "progress":
+            if event not in ("progress", "early"):
                 said = data.get("error", LOST["error"])
                 raise RefusedError(400, said["message"], next_step=said.get("next_step"))
         raise AssertionError("a job ends")
@@ -146,7 +155,7 @@ async def _worked(
             stdin=pipe, stdout=pipe, limit=_LINE, start_new_session=True,
         )  # fmt: skip
         async with asyncio.timeout(_MOST_S):
-            last = await _listened(job, child, asked)
+            last = await _listened(job, child, asked, ended)
         if "result" in last:
             await job.tell("done", {"result": ended(last["result"])})
         else:
@@ -163,7 +172,10 @@ async def _worked(
 
 
 async def _listened(
-    job: Job, child: asyncio.subprocess.Process, asked: dict[str, Any]
+    job: Job,
+    child: asyncio.subprocess.Process,
+    asked: dict[str, Any],
+    ended: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> dict[str, Any]:
     """The child's last line; progress is told."""
     if child.stdin is None or child.stdout is None:
@@ -174,6 +186,9 @@ async def _listened(
         child.stdin.close()
     async for line in child.stdout:
         told: dict[str, Any] = json.loads(line)
+        if "early" in told:
+            job.early = ended(told["early"])
+            continue  # progress follows at once
         if "says" not in told:
             return told
         await job.tell("progress", {"done": told["progress"], "says": told["says"]})

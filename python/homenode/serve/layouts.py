@@ -40,7 +40,13 @@ _DRAWN = 2
 """Partitions whose difference is drawn, those that differ most."""
 _LEAST = 0.005
 """Cores that print as more than zero."""
+_NOT_PLAYED = (
+    "The recorded windows have not been played yet: what they used became work by one factor, and "
+    "figures are some per cent off what was recorded."
+)
 _POLICIES = {"phyp": "powervm"}
+UNPLAYED = "unplayed"
+"""File beside a layout of recordings whose windows have not been played."""
 Edits = Mapping[str, Any]
 
 
@@ -90,7 +96,7 @@ def answer(path: str, edits: Edits) -> dict[str, Any]:
     shown = {
         "name": scenario.name,
         "title": scenario.title or scenario.name,
-        "question": None,
+        "question": _NOT_PLAYED if Path(path).with_name(UNPLAYED).is_file() else None,
         "platform": platform(scenario),
         "map": map_of(scenario),
         "fields": {one.name: fields(scenario, one, written) for one in scenario.partitions},

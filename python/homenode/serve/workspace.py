@@ -81,7 +81,9 @@ class Workspace:
                 f"there is no layout {base} any more",
                 next_step="open it again: what is brought here goes when the server ends",
             )
-        return str(found)
+        folder = found.parent
+        # A layout that takes another's place while somebody reads it is one or the other.
+        return str((folder.resolve() if folder.is_symlink() else folder) / found.name)
 
     def _run(self, name: str) -> Path:
         if not _RUN.fullmatch(name):

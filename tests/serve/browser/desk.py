@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import os
+import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +26,8 @@ _SHADES = """async (shown) => {
 ELSEWHERE = "elsewhere.test"
 """A name by which the browser reaches this machine, and which is none of the server's."""
 TOKEN = "a-token-of-the-browsers-tests"
+_PATIENCE_S = 60
+_FRAME = {"base": "example:frame", "edits": {}}
 
 
 @dataclass
@@ -37,6 +42,34 @@ class Desk:
         self.page.goto(f"{self.server}/{fragment}")
         self.settled()
         return self
+
+    def own(self, **run: str) -> str:
+        """The same layout as a file that this visitor alone brings, by its id: the server, which
+        all tests share, has no answer to it yet, whatever was asked before. `run` replaces keys of
+        `[run]`.
+        """
+        self.page.goto(self.server)
+        asks = self.page.context.request
+        text = asks.post(f"{self.server}/api/download", data={**_FRAME, "what": "scenario"}).text()
+        for key, value in run.items():
+            text, count = re.subn(rf"^{key} = .*$", f'{key} = "{value}"', text, flags=re.MULTILINE)
+            assert count == 1, key
+        headers = {"content-type": "application/toml", "x-name": "frame.toml"}
+        brought = asks.post(f"{self.server}/api/upload", data=text.encode(), headers=headers)
+        assert brought.ok, brought.text()
+        name: str = brought.json()["scenario"]
+        return name
+
+    def open_own(self, edits: str = "", **run: str) -> Desk:
+        """Go to it and wait for figures."""
+        return self.open(f"#base=scenario:{self.own(**run)}{edits}")
+
+    def until(self, holds: Callable[[], object]) -> None:
+        """Let the page go on until something holds that it does not show, such as a request."""
+        end = time.monotonic() + _PATIENCE_S
+        while not holds():
+            assert time.monotonic() < end, "the page does nothing of the kind"
+            self.page.wait_for_timeout(20)
 
     def settled(self) -> None:
         """Wait until the figures are those of what is shown."""

@@ -131,14 +131,13 @@ def test_a_busy_server_is_asked_once_more(opened: Desk) -> None:
 
 
 def test_first_figures_stay_while_a_server_is_busy(opened: Desk) -> None:
-    opened.open()
+    opened.open_own()
     asked: list[Route] = []
     opened.page.route("**/api/layout", lambda route: busy(asked, route))
     opened.block("lpar4").click()
     opened.page.get_by_role("menuitem", name="book 4").click()
     expect(opened.page.locator("#board")).to_have_class("rough")
-    while len(asked) < 2:
-        opened.page.wait_for_timeout(50)
+    opened.until(lambda: len(asked) >= 2)
     expect(opened.page.locator("#change")).to_contain_text("cores fewer")
     expect(opened.page.locator("#notice")).to_be_hidden()
     opened.page.unroute("**/api/layout")

@@ -47,14 +47,15 @@ def test_the_map_moves_before_the_answer_is_there(opened: Desk) -> None:
     expect(opened.page.locator("#board")).to_have_attribute("aria-busy", "true")
     drag(opened, "lpar4", "book3")
     opened.at_home("lpar4", "book3")
+    opened.until(lambda: len(waiting) >= 2)
     waiting[-1].continue_()
     opened.settled()
     opened.at_home("lpar4", "book3")
 
 
 def test_first_figures_come_before_the_whole_layout(opened: Desk) -> None:
-    # A layout that no other test asks for: one that the server knows comes whole at once.
-    opened.open("#base=example:frame&partition.lpar3.home=book2")
+    # A layout that the server knows comes whole at once.
+    opened.open_own("&partition.lpar3.home=book2")
     before = opened.cores()
     waiting: list[Route] = []
     opened.page.route("**/api/layout", lambda route: waiting.append(route))  # noqa: PLW0108
@@ -68,8 +69,7 @@ def test_first_figures_come_before_the_whole_layout(opened: Desk) -> None:
     expect(opened.page.locator("#panel .figures")).to_be_visible()
     expect(opened.page.locator("#panel details")).to_have_class("stale")
     opened.fair()
-    while not waiting:
-        opened.page.wait_for_timeout(50)
+    opened.until(lambda: waiting)
     waiting[0].continue_()
     expect(board).not_to_have_class("rough")
     assert abs(opened.cores() - first) < 0.01 * first

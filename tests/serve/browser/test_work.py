@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from desk import Desk
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 SMALL = b"""\
 name = "small"
@@ -33,18 +34,19 @@ def test_a_run_is_simulated_kept_and_shown(opened: Desk) -> None:
     expect(opened.page.locator(".job")).to_have_count(1)
     expect(opened.page.locator("#ran table").first).to_be_visible(timeout=300_000)
     expect(opened.page.locator(".job")).to_have_count(0)
+    run = opened.page.locator("#ran h2").inner_text().removeprefix("Run ")
     opened.shot("run")
     opened.fair()
     view(opened, "Open")
-    kept = opened.page.locator("#kept tbody tr")
-    expect(kept).not_to_have_count(0)
-    kept.first.get_by_role("button").click()
+    kept = opened.page.locator("#kept tbody tr").filter(has_text=run)
+    kept.get_by_role("button").click()
     opened.page.get_by_role("button", name="Open its layout").click()
     opened.at_home("lpar4", "book5")
 
 
 def test_a_run_is_cancelled(opened: Desk) -> None:
-    opened.open()
+    # So long that it is at work still when it is cancelled, however late that is.
+    opened.open_own(duration="50 min")
     opened.page.get_by_role("button", name="Simulate").click()
     opened.page.get_by_role("button", name="Cancel").click()
     expect(opened.page.locator(".job")).to_have_count(0)
@@ -142,11 +144,33 @@ def test_recordings_become_a_layout(opened: Desk) -> None:
     expect(opened.page.locator(".card").first).to_be_visible()
     opened.page.locator("#files").set_input_files([RECORDING])
     expect(opened.page.locator("#imported-head")).to_be_visible()
+    expect(opened.page.locator("#imported-state")).to_be_empty()
+    expect(opened.page.locator(".job")).to_have_count(0)
     opened.shot("imported")
     opened.fair()
     opened.page.get_by_role("button", name="Open the layout").click()
     opened.settled()
     assert "base=scenario:" in opened.page.url
+
+
+def test_what_was_read_is_shown_and_opened_where_its_windows_were_not_played(opened: Desk) -> None:
+    page = opened.page
+    table = {"title": "What was recorded", "heads": ["partition"], "rows": [["alone"]]}
+    early = {"scenario": opened.own(), "gaps": [], "assumed": [], "tables": [table]}
+    going: list[Route] = []
+    page.route("**/events", lambda route: going.append(route))  # noqa: PLW0108
+    page.locator("#files").set_input_files([RECORDING])
+    opened.until(lambda: going)
+    told = f"event: early\ndata: {json.dumps(early)}\n\n"
+    going[0].fulfill(content_type="text/event-stream", body=f"retry: 50\n{told}")
+    expect(page.locator("#imported-state")).to_contain_text("until then")
+    opened.until(lambda: len(going) > 1)
+    opened.fair()
+    ends = f"{told}event: cancelled\ndata: {{}}\n\n"
+    going[1].fulfill(content_type="text/event-stream", body=ends)
+    expect(page.locator("#imported-state")).to_contain_text("not played to their end")
+    page.get_by_role("button", name="Open the layout").click()
+    opened.at_home("lpar4", "book5")
 
 
 def test_a_recording_that_is_none_is_refused(opened: Desk) -> None:

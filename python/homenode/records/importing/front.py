@@ -99,19 +99,20 @@ def import_paths(
     processors: int | None = None,
     progress: Progress | None = None,
     reading: Callable[[Facts], None] | None = None,
+    unplayed: Callable[[Assembled], None] | None = None,
 ) -> Assembled:
     """Make a scenario of recordings and listings; nothing is written.
 
-    `processors` as for `read_paths`; `reading` is given what was found before the scenario is made.
-    Raises `ListingError` if nothing
-    was taken, or what was makes no scenario.
+    `processors` as for `read_paths`; `reading` is given what was found before the scenario is made,
+    `unplayed` the scenario before its windows are played, as `assemble` says. Raises `ListingError`
+    if nothing was taken, or what was makes no scenario.
     """
     facts = read_paths(paths, limits, processors)
     if not facts.took and not facts.of_cells:
         raise nothing_taken(facts)
     if reading is not None and not facts.unsound:
         reading(facts)
-    return assemble(facts, options, progress)
+    return assemble(facts, options, progress, unplayed)
 
 
 def nothing_taken(facts: Facts) -> ListingError:

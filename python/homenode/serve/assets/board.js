@@ -151,6 +151,15 @@ export function showBoard() {
   else refresh();
 }
 
+/** A layout has taken another's place under the same name.
+ * @param {string} base */
+export function renewed(base) {
+  if (opened?.base === base) opened = null;
+  if (state.layout().base !== base) return;
+  wanted = "";
+  if (!at("board").hidden) refresh();
+}
+
 function layoutShown() {
   return { base: state.layout().base, edits: shownEdits() };
 }

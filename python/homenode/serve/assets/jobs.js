@@ -4,7 +4,9 @@ import { Refusal, answers, post, remove } from "./api.js";
 import { announce, at, button, h } from "./dom.js";
 import { notice } from "./notice.js";
 
-/** @typedef {{title: string, done: (result: any) => void}} Work */
+/** `early` hears what of the result is there before its end, `stopped` that no more comes.
+ * @typedef {{title: string, done: (result: any) => void, early?: (part: any) => void,
+ *   stopped?: () => void}} Work */
 
 /** Start a job; what goes wrong is told where all is told.
  * @param {Work} work @param {() => Promise<{job: string}>} begin */
@@ -45,16 +47,19 @@ function follow(work, job) {
     if (typeof told.done === "number") bar.value = told.done;
     says.textContent = told.says ?? "";
   });
+  on("early", (told) => work.early?.(told));
   on("done", (told) => (end("is done"), work.done(told.result)));
-  on("cancelled", () => end("was cancelled"));
+  on("cancelled", () => (end("was cancelled"), work.stopped?.()));
   on("failed", ({ error }) => {
     end("failed");
+    work.stopped?.();
     notice({ message: error.message, next: error.next_step, where: error.where }, []);
   });
   events.onerror = async () => {
     says.textContent = "the server does not answer; waiting for it";
     if (events.readyState === EventSource.CLOSED && (await answers())) {
       end("is lost");
+      work.stopped?.();
       notice({ message: `${work.title}: the server no longer knows of it.`,
         next: "It was started anew since; begin again." }, []);
     }

@@ -2,6 +2,7 @@
 
 import { Refusal, get, post, send } from "./api.js";
 import { limitSearch } from "./advise.js";
+import { renewed } from "./board.js";
 import { at, button, h } from "./dom.js";
 import { start as startJob } from "./jobs.js";
 import { notice } from "./notice.js";
@@ -128,16 +129,32 @@ async function recordings(files) {
       "X-Name": encodeURIComponent(file.name) };
     batch = (await send(`/api/recordings${query}`, file, headers)).batch;
   }
-  await startJob({ title: "Reading recordings", done: showImported },
-    () => post("/api/import", { batch }));
+  let seen = false;
+  await startJob({
+    title: "Reading recordings",
+    early: (told) => ((seen = true), showImported(told, UNPLAYED), comeToImported()),
+    stopped: () => { if (seen) at("imported-state").textContent = STOPPED; },
+    done: (told) => {
+      showImported(told, "");
+      if (seen) renewed(`scenario:${told.scenario}`);
+      else comeToImported();
+    },
+  }, () => post("/api/import", { batch }));
 }
 
-/** What recordings gave, what they lack, what was assumed.
- * @param {Imported} told */
-function showImported(told) {
+const UNPLAYED = "Read. The work behind what was recorded is being found by playing every window; " +
+  "until then its figures are some per cent off. The layout can be opened already, and takes the " +
+  "better ones when they are there.";
+const STOPPED = "The windows were not played to their end: figures of the layout are some per " +
+  "cent off what was recorded. Bring the files again to have them played.";
+
+/** What recordings gave, what they lack, what was assumed, and how far it is.
+ * @param {Imported} told @param {string} state */
+function showImported(told, state) {
   const place = at("imported");
   place.replaceChildren(
     h("h2", { tabindex: -1, id: "imported-head" }, "What the recordings gave"),
+    h("p", { id: "imported-state" }, state),
     button("Open the layout", () => openBase(`scenario:${told.scenario}`), { class: "main" }),
     h("h3", {}, "Gaps"),
     told.gaps.length
@@ -150,6 +167,9 @@ function showImported(told) {
     ...told.tables.map(grid),
   );
   place.hidden = false;
+}
+
+function comeToImported() {
   state.look("start");
   at("imported-head").focus();
 }

@@ -95,9 +95,15 @@ _LONGEST_BURST_S = 0.1
 
 
 def assemble(
-    facts: Facts, options: AssembleOptions | None = None, progress: ProgressFn | None = None
+    facts: Facts,
+    options: AssembleOptions | None = None,
+    progress: ProgressFn | None = None,
+    unplayed: Callable[[Assembled], None] | None = None,
 ) -> Assembled:
     """One scenario of all that was found.
+
+    Where recorded cores are converted by playing them, which takes its time, `unplayed` is given
+    what there is before: the same layout with its work by one factor.
 
     Raises `ListingError` where nothing makes one or several servers could be meant,
     `NotFoundError` for a machine or profile that is not there.
@@ -130,7 +136,7 @@ def assemble(
     windows, step_ns = _windows(planned, begin, chosen, _busy_with(facts, planned), notices)
     name = chosen.name or _name(system, planned)
     made = (machine, planned, tables)
-    return _converted(facts, chosen, made, windows, step_ns, name, notices, progress)
+    return _converted(facts, chosen, made, windows, step_ns, name, notices, progress, unplayed)
 
 
 def _busy_with(facts: Facts, planned: Sequence[Planned]) -> float:
@@ -238,6 +244,7 @@ def _converted(
     name: str,
     notices: list[Notice],
     progress: ProgressFn | None,
+    unplayed: Callable[[Assembled], None] | None,
 ) -> Assembled:
     """The scenario with its demand, loaded from a folder of its own; `decided` are its machine,
     partitions and, of a machine of cells, nPartitions.
@@ -269,8 +276,18 @@ def _converted(
         per_core = _per_core(targets, planned, made) if options.convert else {}
         _set_bursts(planned, counted, per_core)
         text, made = scenario(by_factor(targets), ())
+    bursts = {one.name: one.bursts for one in planned if one.bursts is not None}
+
+    def assembled(residuals: Mapping[str, Residual]) -> Assembled:
+        told = tuple(notices)
+        return Assembled(
+            text, dict(files), made, told, facts, residuals, step_count, step_ns, bursts
+        )
+
     residuals: dict[str, Residual] = {}
     if targets and options.convert:
+        if unplayed is not None:
+            unplayed(assembled({}))
         done = _convert(targets, planned, made, step_ns, progress)
         residuals = done.residuals
         _remark_residuals(residuals, notices)
@@ -278,17 +295,7 @@ def _converted(
         text, made = scenario(done.rates, [head, *shown(residuals)])
     elif targets:
         notices.append(Notice("recorded cores are converted to work by one factor, not probed"))
-    return Assembled(
-        text,
-        files,
-        made,
-        tuple(notices),
-        facts,
-        residuals,
-        step_count,
-        step_ns,
-        {one.name: one.bursts for one in planned if one.bursts is not None},
-    )
+    return assembled(residuals)
 
 
 def _beside(facts: Facts, planned: Sequence[Planned], windows: Windows) -> dict[str, Told]:
