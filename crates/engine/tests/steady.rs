@@ -193,6 +193,30 @@ fn from_wherever_layouts_are_compared_they_come_out_the_same() {
     assert_eq!(format!("{first:?}"), format!("{again:?}"));
 }
 
+#[test]
+fn full_homes_come_to_rest_from_wherever_they_are_solved() {
+    // Some 24 of 32 cores at work: each home is full now and then, and who overflows fills others.
+    let rates: Vec<f64> = (0..10).map(|at| 1_600.0 + 130.0 * f64::from(at)).collect();
+    let rows = wander(20, rates.len());
+    let (_, mut layouts) = movable(&rates);
+    let mut away = 0;
+    for pair in rows.windows(2) {
+        let cold = layouts.solve(&pair[1]).unwrap();
+        assert!(cold.steps < 100, "{} steps", cold.steps);
+        away += cold
+            .partitions
+            .iter()
+            .filter(|one| one.by_distance[2] > 0.01)
+            .count();
+        layouts.compare_near(&pair[0]).unwrap();
+        let told = compared(&mut layouts, std::slice::from_ref(&pair[1])).remove(0);
+        for (one, other) in told.iter().zip(&cold.partitions) {
+            assert!((one.cores / other.cores - 1.0).abs() < 0.01, "{pair:?}");
+        }
+    }
+    assert!(away > 20, "{away}");
+}
+
 /// Four cores under PR/SM, wanted by two partitions with four loops each and by one with a single
 /// loop on the first of its eight logical cores.
 fn single_loop(polarization: Polarization) -> f64 {

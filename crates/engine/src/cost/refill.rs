@@ -12,10 +12,6 @@ use crate::ids::ChipId;
 use crate::machine::{Distance, Topology};
 use crate::spec::Guest;
 
-/// Cores of a partition that must be busy at a distance for its common lines to be found there:
-/// assumed, between 0.1 and 1.
-const BUSY_ENOUGH: f64 = 0.5;
-
 /// What a cost class says of refilling caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(align(64))]
@@ -36,6 +32,10 @@ pub struct Refill {
 }
 
 impl Refill {
+    /// Cores of a partition that must be busy at a distance for its common lines to be found there:
+    /// assumed, between 0.1 and 1.
+    pub const BUSY_ENOUGH: f64 = 0.5;
+
     /// Of a class at its place.
     pub fn of(class: &Class, place: &Place) -> Self {
         let profile = &place.partition.profile;
@@ -69,11 +69,11 @@ impl Refill {
 
 /// Distance of the nearest caches in which a partition's common lines lie, from a chip.
 fn nearest_cores(spread: &Spread, tree: &Topology, chip: ChipId) -> Distance {
-    if spread.cores()[chip] >= BUSY_ENOUGH {
+    if spread.cores()[chip] >= Refill::BUSY_ENOUGH {
         return Distance::Local;
     }
     let near = spread.cores().slice(tree.chips_of(tree.node_of(chip)));
-    if near.iter().sum::<f64>() >= BUSY_ENOUGH {
+    if near.iter().sum::<f64>() >= Refill::BUSY_ENOUGH {
         Distance::Near
     } else {
         Distance::Far

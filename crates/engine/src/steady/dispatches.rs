@@ -153,8 +153,19 @@ impl State {
             return 0.0;
         }
         let far = own * (moved * own_ns + (1.0 - moved) * refill.own_ns[0]);
-        let ns = (far + common * refill.common_ns) / (own + common);
+        let common_ns = self.common_ns(at, chip, refill.own_ns);
+        let ns = (far + common * common_ns) / (own + common);
         each * (1.0 - (-cold / each).exp()) * ns
+    }
+
+    /// Time of an instruction while the lines are refilled that a partition has in common, by where
+    /// they lie [ns]. A run finds them on this chip, or node, in those windows in which enough of
+    /// its cores are busy there, which are the more the more cores that is on the mean.
+    fn common_ns(&self, at: usize, chip: ChipId, [local, near, far]: [f64; 3]) -> f64 {
+        let cores = self.spreads[at].cores();
+        let node = cores.slice(self.tree.chips_of(self.tree.node_of(chip)));
+        let [here, beside] = [cores[chip], node.iter().sum()].map(has_lines);
+        here * local + (1.0 - here) * (beside * near + (1.0 - beside) * far)
     }
 
     /// Chance that a virtual processor that comes back to a chip after so long finds its last core
@@ -172,10 +183,12 @@ impl State {
         let group = || self.tree.chips_of(node).into_iter().filter(beside);
         let all: f64 = group().map(|of| self.used[of]).sum();
         let own: f64 = group().map(|of| self.spreads[at].cores()[of]).sum();
-        let [takes, comes] = if group().nth(1).is_none() {
-            self.taking[chip]
-        } else {
-            self.taking(group())
+        let [takes, comes] = match group().count() {
+            1 => self.taking[chip],
+            many if many == self.tree.chips_of(node).len() && self.types.count < 2 => {
+                self.taking_on[node]
+            }
+            _ => self.taking(group()),
         };
         let takes = takes + self.come_back(node);
         let taken = takes / (takes + comes / all.max(1e-9) + 1.0 / away_ns.max(1.0));
@@ -247,6 +260,16 @@ impl State {
     }
 }
 
+/// Part of the windows in which a partition that keeps so many cores busy has its common lines in
+/// their caches.
+fn has_lines(cores: f64) -> f64 {
+    let [never, always] = [1.0 - VARIES, 1.0 + VARIES].map(|by| by * Refill::BUSY_ENOUGH);
+    ((cores - never) / (always - never)).clamp(0.0, 1.0)
+}
+
+/// Part by which the cores that are busy in a window differ from their mean: for a core of which
+/// stays last a fiftieth of a window it is so much.
+const VARIES: f64 = 0.2;
 /// Part of some cores that is idle at least, however much is asked of them.
 pub(super) const SCARCELY: f64 = 1e-3;
 /// Part of the idle cores by which their number may be missed.
@@ -324,6 +347,14 @@ mod tests {
             found_taken(others.iter(), 0.01, 50.0)
         };
         assert!(found(100.0) > found(10.0) && found(1000.0) > found(100.0));
+    }
+
+    #[test]
+    fn common_lines_are_nearer_in_more_windows_the_more_cores_are_busy() {
+        let chances = [0.0, 0.39, 0.45, 0.5, 0.55, 0.61, 8.0].map(has_lines);
+        assert!(chances.windows(2).all(|pair| pair[0] <= pair[1]));
+        assert_eq!((chances[1], chances[5]), (0.0, 1.0));
+        assert!((has_lines(Refill::BUSY_ENOUGH) - 0.5).abs() < 1e-12);
     }
 
     fn stay(cores: f64, stay_ns: f64, away_ns: f64) -> Stay {

@@ -16,6 +16,10 @@ use crate::spec::{Eviction, Policy, Processors};
 const WAITS: f64 = 0.99;
 /// What happens less often than this is not found in a run [ns].
 const LONG_NS: f64 = 1e9;
+/// Excess for its weight, in parts of the mean, up to which a partition is behind, and from which on
+/// it is ahead: those that are alike have the mean.
+const LEVEL: [f64; 2] = [0.8, 0.999];
+
 impl State {
     /// Whether what is entitled may throw off others at home.
     pub(super) fn evicts(&self) -> bool {
@@ -51,24 +55,33 @@ impl State {
         }
     }
 
-    /// Whether those of a partition that always have work may be thrown off when they are beyond
-    /// what they are entitled to. One that has less of the excess than its weight says is behind,
-    /// and goes on.
-    pub(super) fn yields(&self, at: usize, form: &Form) -> bool {
+    /// Part of the time in which those of a partition that stay may be thrown off when they are
+    /// beyond what they are entitled to. One that has less of the excess than its weight says is
+    /// behind, and goes on; one that would have more if it went on is now ahead and now behind, so
+    /// that it has about what its weight says.
+    pub(super) fn yields(&self, at: usize, form: &Form) -> f64 {
+        if !self.evicts() {
+            return 1.0;
+        }
         let (more, weight) = self.excess_of(at, form);
-        !self.evicts() || more > 0.999 * weight * self.excess
+        let mean = weight * self.excess;
+        if mean <= 0.0 {
+            return f64::from(u8::from(more > mean));
+        }
+        let [behind, ahead] = LEVEL;
+        ((more / mean - behind) / (ahead - behind)).clamp(0.0, 1.0)
     }
 
     /// Share of those that always have work that have been thrown off their home chip at some time.
     /// They come back to any core of the node, and stay there.
     pub(super) fn roams(&self, at: usize, form: &Form) -> f64 {
-        if !form.stays || !self.evicts() || !self.yields(at, form) {
+        if !form.stays || !self.evicts() {
             return 0.0;
         }
         let nodes = form.homes_by_node.iter();
         let each = |(node, share): &(usize, f64)| share * self.nodes.thrown_each(*node);
         let often = LONG_NS * nodes.map(each).sum::<f64>();
-        often / (1.0 + often)
+        self.yields(at, form) * often / (1.0 + often)
     }
 
     /// Share of its comings to a node that are at the beginning of a window: who finds it full then
@@ -78,7 +91,8 @@ impl State {
             (_, false) => 0.0,
             (false, true) if waits_at_a_cap(&self.doing[at], form) => 1.0,
             (false, true) => 1.0 - back,
-            (true, true) => f64::from(u8::from(self.roams(at, form) > 0.0)),
+            (true, true) if self.roams(at, form) > 0.0 => self.yields(at, form),
+            (true, true) => 0.0,
         }
     }
 }

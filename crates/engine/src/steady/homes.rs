@@ -182,11 +182,12 @@ impl State {
         // Those that stay for longer than a window come back when one begins.
         let come = if form.stays { 0.0 } else { back };
         let stay = 1.0 - come;
-        let of_stay = match (self.evicts(), self.yields(at, form)) {
-            (true, true) => [0.0, stay],
-            (true, false) => [stay, 0.0],
-            (false, _) => [stay * entitled, stay * (1.0 - entitled)],
+        let thrown = if self.evicts() {
+            self.yields(at, form)
+        } else {
+            1.0 - entitled
         };
+        let of_stay = [stay * (1.0 - thrown), stay * thrown];
         [
             of_stay[0],
             come * entitled,

@@ -16,6 +16,7 @@ mod grants;
 mod halts;
 mod homes;
 mod host;
+mod leap;
 mod mixture;
 mod overflow;
 mod passage;

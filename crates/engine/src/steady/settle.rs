@@ -3,6 +3,7 @@
 use super::chain;
 use super::filling::{Filled, THREADS};
 use super::form::Form;
+use super::leap::Leap;
 use super::scope::Scope;
 use super::slices::ever_run;
 use super::state::{classes, in_use, Doing, Site, State, Stay, NOTHING};
@@ -20,6 +21,11 @@ const FORWARD: f64 = 1.5;
 /// then it goes to and fro between balances that are as good.
 const MOST_STEPS: usize = 200;
 const MOST_ROUGHLY: usize = 60;
+/// Steps that go all of the way; of those after them what they carry is a mean over as many more.
+const FREE_STEPS: f64 = 24.0;
+/// Change of a partition's cores below which the rest of the way is foreseen: what is further off
+/// may be another balance.
+const NEAR: f64 = 0.02;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual
 /// number of threads only.
 const LITTLE: f64 = 0.05;
@@ -29,21 +35,27 @@ const WARM_STEPS: usize = 4;
 /// Steps of the caches' ages in each iteration: with one they would follow too far behind.
 const AGE_STEPS: usize = 2;
 
-/// Iterates to the fixed point: all of the way at first, less where a step overshoots. The
-/// iterations that it took.
+/// Iterates to the fixed point: all of the way at first, less and less where that has not come to
+/// rest, on hosts and under z/VM where a step overshoots. The iterations that it took.
 pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled: f64) -> usize {
-    let (mut weight, mut last) = (1.0_f64, f64::INFINITY);
     let most = if settled < ROUGHLY {
         MOST_STEPS
     } else {
         MOST_ROUGHLY
     };
+    let homes_fill = state.host.is_none() && forms.iter().all(|form| form.guests.is_none());
+    let (mut weight, mut last, mut leap) = (1.0_f64, f64::INFINITY, Leap::default());
     for step in 1..=most {
         let change = state.step(forms, scope, weight);
         if change <= settled && step > 2 || state.spills {
             return step;
         }
-        if change > last {
+        if homes_fill {
+            weight = (FREE_STEPS / (step + 1) as f64).clamp(0.1, 1.0);
+            if change < NEAR {
+                leap.after(&mut state.doing, &scope.active);
+            }
+        } else if change > last {
             weight = (0.7 * weight).max(0.1);
         }
         last = change;
@@ -254,10 +266,12 @@ impl State {
             self.carry_one(at, forms[at], scope.apart || self.waits, weight);
         }
         if self.host.is_none() {
-            for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
+            for node in scope.nodes.iter().copied() {
+                let chips = self.tree.chips_of(node);
                 for chip in chips {
                     self.taking[chip] = self.taking([chip].into_iter());
                 }
+                self.taking_on[node] = self.taking(chips.into_iter());
             }
         }
     }

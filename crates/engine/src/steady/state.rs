@@ -11,7 +11,7 @@ use super::scope::Scope;
 use super::zvm_cp::{Beside, Cp};
 use crate::cost::{Class, Contention, Occupancy, Place, Spread, Working};
 use crate::hypervisor::policies::run_time_ns;
-use crate::ids::{ById, ChipId};
+use crate::ids::{ById, ChipId, NodeId};
 use crate::machine::Topology;
 use crate::spec::{Machine, Policy, Spec};
 
@@ -275,6 +275,8 @@ pub(super) struct State {
     pub stays: ById<ChipId, Vec<Stay>>,
     /// How often an idle core of each is taken, see [`State::taking`].
     pub taking: ById<ChipId, [f64; 2]>,
+    /// The same of all chips of each node together, where cores are of one type.
+    pub taking_on: ById<NodeId, [f64; 2]>,
     /// Where cores are of several types, which they are, what becomes of those that are not looked
     /// at, and of which those are that are.
     pub types: CoreTypes,
@@ -311,6 +313,7 @@ impl State {
             used: ById::of(0.0, active.len()),
             stays: ById::of(Vec::new(), active.len()),
             taking: ById::of([0.0; 2], active.len()),
+            taking_on: ById::of([0.0; 2], tree.nodes().len()),
             seats: Groups::new(active.len()),
             spare: [active.clone(), active.clone()],
             taken: ById::of(0.0, active.len()),
@@ -363,8 +366,9 @@ impl State {
         self.used.follow(&other.used);
         self.seats.follow(&other.seats);
         self.nodes.follow(&other.nodes);
-        for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
-            for chip in chips {
+        for node in scope.nodes.iter().copied() {
+            self.taking_on[node] = other.taking_on[node];
+            for chip in self.tree.chips_of(node) {
                 self.stays[chip].clone_from(&other.stays[chip]);
                 self.taking[chip] = other.taking[chip];
             }
