@@ -1,5 +1,5 @@
 //! What a processor does while it spins for a lock: it loads the lock's line, compares, and stops
-//! until the line is another's, or a delay is over (z/Architecture's compare and delay). So spinning
+//! until the line is another's or a delay is over (z/Architecture's compare and delay). So it
 //! takes time and few instructions.
 
 /// How a processor looks at a lock that somebody else holds.

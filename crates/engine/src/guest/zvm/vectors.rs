@@ -2,10 +2,10 @@
 //!
 //! In vertical polarization the logical processors of a chip share a vector, in horizontal each has
 //! its own; one more is for what only the master processor may do. A processor takes from its own
-//! vector first, then steals: in vertical polarization from the nearest vector first, where at least
-//! so many wait as the barrier of that distance says; in horizontal, where CP knows nothing of the
-//! machine's topology, in the order of their numbers and whatever waits. Within a vector the order is that of the deadlines, those that have passed a
-//! soft limit last.
+//! vector first, then steals. In vertical polarization it does so from the nearest vector first,
+//! where at least so many wait as the barrier of that distance says; in horizontal, where CP knows
+//! nothing of the machine's topology, in the order of their numbers and whatever waits. Within a
+//! vector the order is that of the deadlines, those that have passed a soft limit last.
 
 use std::collections::VecDeque;
 

@@ -65,8 +65,8 @@ impl Cp {
         self.vcpus[vcpu].cold = (lost * near.lines, each);
     }
 
-    /// Share of what was left somewhere that is gone as seen from a logical processor, and what each
-    /// line of that costs beyond one held [ns]. Nothing is gone of what was never there.
+    /// Share of what was left somewhere that is gone as seen from a logical processor, and what
+    /// each line of that costs beyond one held [ns]. Nothing is gone of what was never there.
     fn gone(&self, left: &Left, lp: LpId) -> (f64, f64) {
         if !left.warm {
             return (0.0, 0.0);

@@ -109,7 +109,8 @@ pub enum Task {
     Loop,
 }
 
-/// Where a virtual processor was last, or the last of a machine's, and when in terms of others' work.
+/// Where a virtual processor was last, or the last of a machine's, and when in terms of others'
+/// work.
 #[derive(Clone, Copy, Debug)]
 pub struct Left {
     /// Logical processor.
