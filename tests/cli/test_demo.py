@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import standins
 from homenode.cli import call
 from homenode.evidence.study import definition, listing
+from homenode.serve import layouts
 
 Capture = pytest.CaptureFixture[str]
 
@@ -40,6 +42,15 @@ b,ilcs_per_s,10000,1/s,validation,text,10%,the stand-in knows no better
 """
 
 
+def on_the_page(_: str, edits: Mapping[str, str]) -> dict[str, Any]:
+    """Of two who share a node, or of whom one was moved."""
+    used = {"three": 9.5 if edits else 11.25, "four": 9.0 if edits else 10.0}
+    of = {name: {"cores": cores} for name, cores in used.items()}
+    move = {"path": "partition.four.home", "at": "node0", "to": ["node0", "node1"]}
+    solved = {"cores": sum(used.values()), "partitions": of}
+    return {"moves": {"three": {}, "four": move}, "solved": solved}
+
+
 @pytest.fixture(autouse=True)
 def tiny(
     fake: ModuleType, here: Path, files: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
@@ -49,6 +60,7 @@ def tiny(
     files(f"{name}/published.csv", PUBLISHED)
     files(f"{name}/scenarios/apart.toml", standins.APART)
     files(f"{name}/scenarios/together.toml", standins.TOGETHER)
+    monkeypatch.setattr(layouts, "answer", on_the_page)
     for module in (definition, listing):
         monkeypatch.setattr(module, "studies_folder", lambda: here / "studies")
     monkeypatch.setattr(listing, "indexed", lambda _: None)
@@ -56,7 +68,8 @@ def tiny(
 
 def test_demo_prints_the_answer_and_draws_it(capsys: Capture) -> None:
     assert call(["demo"]) == 0
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert "with four in node1 the page shows 2.8 cores fewer, three 1.8 and four 1.0:" in err
     assert "calibration: 1 of 1 rows within tolerance" in out
     assert "b ilcs_per_s: 7,680 ± 0 for 10000 (-23.2 %, tolerance ±10 %); the stand-in knows" in out
     assert "no better" in out

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from homenode.cli.demo import _on_the_page
 from homenode.serve import layouts
 from homenode.serve.examples import EXAMPLES, example_path
 from homenode.simulate.solved.figures import Solved
@@ -71,6 +72,14 @@ def test_of_two_balances_the_least_is_shown_and_both_are_said(
     assert first["cores"] == 3.0
     assert told["solved"]["cores"] == pytest.approx(3.0 + second["cores"])
     assert "3.0 or 4.0 cores" in told["unsolved"]
+
+
+def test_the_demo_tells_what_the_page_shows_of_its_first_example() -> None:
+    said = _on_the_page()
+    path = str(example_path("frame"))
+    before, after = (layouts.answer(path, of) for of in ({}, {f"{LPAR4}.home": "book0"}))
+    back = before["solved"]["cores"] - after["solved"]["cores"]
+    assert said.startswith(f"with lpar4 in book0 the page shows {back:.1f} cores fewer, lpar3 ")
 
 
 def test_every_field_can_be_set_to_what_it_is(visitor: Any) -> None:

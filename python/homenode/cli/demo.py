@@ -63,3 +63,26 @@ def demo(
     tell(f"more: homenode explain {explanation.breakdown.run}")
     program = "homenode" if shutil.which("homenode") else sys.argv[0]  # as make calls it
     tell(f"move LPAR4 to another book yourself: {program} serve, and open the first example")
+    tell(_on_the_page())
+
+
+def _on_the_page() -> str:
+    """What somebody sees there: both who were crowded, where the explanation above is of one."""
+    from homenode.serve.examples import example_path
+    from homenode.serve.layouts import answer
+
+    path = str(example_path("frame"))
+    before = answer(path, {})
+    mover = [*before["moves"]][-1]
+    move = before["moves"][mover]
+    place = next(one for one in move["to"] if one != move["at"])
+    was, now = before["solved"], answer(path, {move["path"]: place})["solved"]
+    back = [
+        f"{name} {one['cores'] - now['partitions'][name]['cores']:.1f}"
+        for name, one in was["partitions"].items()
+    ]
+    return (
+        f"with {mover} in {place} the page shows {was['cores'] - now['cores']:.1f} cores fewer, "
+        f"{' and '.join(back)}: of all that shared the place, where the explanation above is of "
+        "one, and solved, where that is simulated"
+    )

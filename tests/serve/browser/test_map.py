@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from desk import Desk
 from playwright.sync_api import Route, expect
 
@@ -26,6 +28,9 @@ def test_a_newcomer_gets_cores_back_without_reading(opened: Desk) -> None:
     last.click()
     page.locator("[role=menuitem]").first.click()
     expect(page.locator("#change")).to_contain_text("cores fewer")
+    expect(page.locator("#whose")).to_contain_text(re.compile(r"lpar3 \W\d.*, lpar4 \W\d"))
+    page.locator("#undo").click()
+    expect(page.locator("#whose")).to_be_empty()
 
 
 def test_a_drag_moves_at_once_and_saves(opened: Desk) -> None:

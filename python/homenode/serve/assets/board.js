@@ -15,7 +15,7 @@ import { clearNotice, notice } from "./notice.js";
 import { drawPanel } from "./panel.js";
 import * as state from "./state.js";
 import { grid } from "./told.js";
-import { compared, number, percent, placeName, signed } from "./words.js";
+import { byPartition, compared, number, percent, placeName, signed } from "./words.js";
 
 /** @typedef {import("./contract.js").Answer} Answer */
 /** @typedef {import("./contract.js").First} First */
@@ -218,7 +218,7 @@ function accept(fresh, first) {
   if (!refused) clearNotice();
   draw();
   if (begins) onFirst();
-  const words = `${headline().join(", ")}.`;
+  const words = `${headline().filter((one) => one).join(", ")}.`;
   if (fresh.solved && words !== said) announce((said = words));
 }
 
@@ -249,22 +249,25 @@ function refuse(error) {
   ]);
 }
 
-/** The answer in large letters: cores in all, and against the layout that was opened. */
+/** The answer in large letters: cores in all, against the layout that was opened, and whose they
+ * are. */
 function headline() {
-  if (!answer?.solved) return ["", ""];
+  if (!answer?.solved) return ["", "", ""];
   const { unit } = answer.map;
   const all = `${number(answer.solved.cores)} ${unit} used`;
   const before = opened?.solved;
   const unsure = rough && before &&
     Math.abs(answer.solved.cores - before.cores) < ROUGHLY * before.cores;
-  return [all, before && !unsure ? compared(answer.solved.cores, before.cores, unit) : ""];
+  if (!before || unsure) return [all, "", ""];
+  return [all, compared(answer.solved.cores, before.cores, unit),
+    byPartition(answer.solved.partitions, before.partitions)];
 }
 
 /** All that shows the layout. */
 export function draw() {
   if (!answer) return;
   const { map } = answer;
-  const [all, by] = headline();
+  const [all, by, whose] = headline();
   const less = answer.solved && opened?.solved && answer.solved.cores - opened.solved.cores;
   at("layout-title").textContent = answer.title || answer.name;
   at("question").textContent = answer.question ?? "";
@@ -272,6 +275,7 @@ export function draw() {
   document.title = `${answer.title || answer.name} – homenode`;
   if (!stale) {
     at("change").textContent = by && Object.keys(shownEdits()).length ? by : "";
+    at("whose").textContent = whose && Object.keys(shownEdits()).length ? `${whose}.` : "";
     at("change").className = !less ? "" : less < -0.05 ? "fewer" : less > 0.05 ? "more" : "";
   }
   const why = answer.unsolved?.replace(/\.$/, "");

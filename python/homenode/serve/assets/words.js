@@ -2,6 +2,9 @@
 
 /** @typedef {import("./contract.js").Value} Value */
 
+/** Partitions whose change is told beside that of all. */
+const MOST_NAMED = 3;
+
 /** With one or two digits, no "-0.0".
  * @param {number | null | undefined} value */
 export function number(value, digits = 1) {
@@ -36,6 +39,20 @@ export function compared(now, before, unit = "cores") {
   const by = now - before;
   if (Math.abs(by) < 0.05) return `as many ${unit} as when opened`;
   return `${number(Math.abs(by))} ${unit} ${by < 0 ? "fewer" : "more"}`;
+}
+
+/** Whose cores they are, those that change most first: "lpar3 −3.4, lpar4 −3.4".
+ * @param {Record<string, {cores: number}>} now @param {Record<string, {cores: number}>} before */
+export function byPartition(now, before) {
+  const apart = Object.keys(now).flatMap((name) => {
+    const was = before[name];
+    const by = was ? (now[name]?.cores ?? 0) - was.cores : 0;
+    return Math.abs(by) < 0.05 ? [] : [{ name, by }];
+  });
+  apart.sort((one, other) => Math.abs(other.by) - Math.abs(one.by));
+  const told = apart.slice(0, MOST_NAMED).map(({ name, by }) => `${name} ${signed(by)}`);
+  if (apart.length > MOST_NAMED) told.push(`${apart.length - MOST_NAMED} others by less`);
+  return told.join(", ");
 }
 
 /** "book 5" of "book5".
