@@ -124,8 +124,8 @@ def read_fcx(text: str) -> str: ...
 
 # Read delimited text with a row a sample, piece by piece. Columns count from 0. `feed` and `finish`
 # return columns as bytes of little-endian numbers: `time_us` (int64), `name` (uint32, place in
-# `names`), `line` (uint64), `numbers` (a list, float64); `finish` besides `names`, `dropped` and
-# `remarks`, pairs of line and text.
+# `names`), `line` (uint64), `numbers` (a list, float64); `finish` besides `names`, `zoned` (rows
+# whose moment tells its time zone), `dropped` and `remarks`, pairs of line and text.
 class SampleReader:
     def __init__(
         self,

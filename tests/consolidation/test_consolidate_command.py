@@ -138,6 +138,44 @@ def test_recordings_of_other_years_tell_no_growth_of_the_time_between(
     assert "no step of the recordings counts" in err
 
 
+def test_steps_that_are_left_out_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("some").mkdir()
+    for number, name in enumerate("ab"):
+        begin = BEGIN + dt.timedelta(days=2 * number)
+        Path(f"some/{name}.nmon").write_text(nmon(name, day_and_night(1), begin=begin))
+    notes = answer(capsys, f"some --onto {TARGET} --gaps leave-out")["notes"]
+    told = [one["text"] for one in notes if "steps were recorded of all" in one["text"]]
+    assert told == ["96 of 480 steps were recorded of all; the others are left out (--gaps)"]
+
+
+@pytest.mark.parametrize(
+    "time", ["{0:%Y-%m-%d %H:%M:%S}+00:00", "{0:%Y-%m-%dT%H:%M:%SZ}", "{1:.0f}"], ids=str
+)
+def test_a_table_that_tells_its_zone_is_not_added_to_one_that_does_not(
+    time: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, form in (("a", time), ("b", "{0:%Y-%m-%d %H:%M:%S}")):
+        moments = [BEGIN.replace(tzinfo=dt.UTC) + dt.timedelta(hours=at) for at in range(48)]
+        rows = [f"{name},{form.format(one, one.timestamp())},1.5" for one in moments]
+        Path(f"{name}.csv").write_text("\n".join(["name,time,cores", *rows]) + "\n")
+    line = f"a.csv b.csv --onto {TARGET} --from '*=ibm-power-770'"
+    code, out, err = homenode(capsys, line)
+    assert (code, out) == (2, "")
+    assert "nothing tells the time zone of b, that of a is known" in err
+    notes = answer(capsys, f"{line} --zone b=America/New_York")["notes"]
+    assert any("a 7.7%, b 7.7%" in one["text"] for one in notes)
+
+
+def test_a_table_of_which_some_times_tell_a_zone_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [f"a,2026-09-07 {hour:02}:00:00{'Z' * (hour < 8)},1.5" for hour in range(24)]
+    Path("a.csv").write_text("\n".join(["name,time,cores", *rows]) + "\n")
+    notes = answer(capsys, f"a.csv --onto {TARGET} --from '*=ibm-power-770'")["notes"]
+    told = "8 of 24 times tell their time zone; the others are taken for UTC"
+    assert any(told in one["text"] for one in notes)
+
+
 REFUSED = {
     "no such folder": ("nowhere", "nowhere"),
     "empty folder": ("empty", "there is no file"),

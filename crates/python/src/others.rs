@@ -61,11 +61,13 @@ impl SampleReader {
         samples(py, &batch)
     }
 
-    /// The row of a last line without end, all names, and what was dropped in all.
+    /// The row of a last line without end, all names, how many rows tell their time zone, and what
+    /// was dropped in all.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rest = self.inner.finish();
         let told = samples(py, &rest.found)?;
         told.set_item("names", self.inner.names())?;
+        told.set_item("zoned", self.inner.zoned())?;
         damage(&told, rest.dropped, &rest.remarks)?;
         Ok(told)
     }

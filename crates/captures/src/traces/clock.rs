@@ -7,14 +7,15 @@ const DAY: i64 = 86_400 * MICROS;
 /// recording is from before March 1973, where milliseconds would be taken for seconds.
 const UNITS: [(f64, f64); 3] = [(1e11, 1e6), (1e14, 1e3), (1e17, 1.0)];
 
-/// Microseconds since 1970; none for what is no moment. A date without an offset counts as UTC.
-pub(crate) fn moment(text: &[u8]) -> Option<i64> {
+/// Microseconds since 1970, and whether the text tells what they count from: a number does, and a
+/// date with an offset; one without counts as UTC. None for what is no moment.
+pub(crate) fn moment(text: &[u8]) -> Option<(i64, bool)> {
     let text = std::str::from_utf8(text).ok()?.trim();
     if text
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.')
     {
-        return since_1970(text.parse().ok()?);
+        return Some((since_1970(text.parse().ok()?)?, true));
     }
     date_time(text)
 }
@@ -33,7 +34,7 @@ pub(crate) fn since_1970(count: f64) -> Option<i64> {
     Some((count * factor).round() as i64)
 }
 
-fn date_time(text: &str) -> Option<i64> {
+fn date_time(text: &str) -> Option<(i64, bool)> {
     let bytes = text.as_bytes();
     let separator = *bytes.get(4)?;
     if !matches!(separator, b'-' | b'/') || bytes.get(7) != Some(&separator) {
@@ -46,21 +47,22 @@ fn date_time(text: &str) -> Option<i64> {
     )?;
     let rest = text.get(10..)?;
     if rest.is_empty() {
-        return Some(day * DAY);
+        return Some((day * DAY, false));
     }
     let time = rest.strip_prefix(['T', 't', ' '])?.trim_start();
     let (clock, offset) = split_offset(time)?;
-    Some(day * DAY + time_of_day(clock)? - offset)
+    let in_utc = day * DAY + time_of_day(clock)? - offset.unwrap_or(0);
+    Some((in_utc, offset.is_some()))
 }
 
-/// A time of day and its offset to UTC in microseconds.
-fn split_offset(time: &str) -> Option<(&str, i64)> {
+/// A time of day and, where it is told, its offset to UTC in microseconds.
+fn split_offset(time: &str) -> Option<(&str, Option<i64>)> {
     let name = ["Z", "z", "UTC", "utc"];
     if let Some(clock) = name.iter().find_map(|name| time.strip_suffix(name)) {
-        return Some((clock.trim_end(), 0));
+        return Some((clock.trim_end(), Some(0)));
     }
     let Some(at) = time.rfind(['+', '-']) else {
-        return Some((time, 0));
+        return Some((time, None));
     };
     let (clock, offset) = time.split_at(at);
     let sign = if offset.starts_with('-') { -1 } else { 1 };
@@ -75,7 +77,7 @@ fn split_offset(time: &str) -> Option<(&str, i64)> {
     };
     Some((
         clock.trim_end(),
-        sign * (hours * 60 + minutes) * 60 * MICROS,
+        Some(sign * (hours * 60 + minutes) * 60 * MICROS),
     ))
 }
 
@@ -159,33 +161,33 @@ mod tests {
         ] {
             assert_eq!(
                 moment(text.as_bytes()),
-                Some(1_376_314_846_000_000),
+                Some((1_376_314_846_000_000, true)),
                 "{text}"
             );
         }
-        assert_eq!(moment(b"946684800.25"), Some(946_684_800_250_000));
-        assert_eq!(moment(b"0"), Some(0));
+        assert_eq!(moment(b"946684800.25"), Some((946_684_800_250_000, true)));
+        assert_eq!(moment(b"0"), Some((0, true)));
     }
 
     #[test]
     fn dates_with_and_without_offset() {
-        let expected = Some(1_376_314_846_000_000);
         for text in [
             "2013-08-12T13:40:46Z",
-            "2013-08-12 13:40:46",
             "2013/08/12 13:40:46.000 UTC",
             "2013-08-12T15:40:46+02:00",
             "2013-08-12T15:40:46.000000+0200",
             "2013-08-12 08:40:46-05",
+            "2013-08-12 13:40:46",
         ] {
+            let expected = Some((1_376_314_846_000_000, text != "2013-08-12 13:40:46"));
             assert_eq!(moment(text.as_bytes()), expected, "{text}");
         }
         assert_eq!(
             moment(b"2000-01-01 00:00:00.500000"),
-            Some(946_684_800_500_000)
+            Some((946_684_800_500_000, false))
         );
-        assert_eq!(moment(b"2024-02-29"), Some(1_709_164_800_000_000));
-        assert_eq!(moment(b"1970-01-01 00:01"), Some(60 * MICROS));
+        assert_eq!(moment(b"2024-02-29"), Some((1_709_164_800_000_000, false)));
+        assert_eq!(moment(b"1970-01-01 00:01"), Some((60 * MICROS, false)));
     }
 
     #[test]

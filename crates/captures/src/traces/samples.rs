@@ -62,6 +62,7 @@ struct Rows {
     batch: SamplesBatch,
     values: Vec<f64>,
     damage: Damage,
+    zoned: u64,
 }
 
 impl Samples {
@@ -80,6 +81,7 @@ impl Samples {
                 batch,
                 values: Vec::new(),
                 damage: Damage::default(),
+                zoned: 0,
             },
         }
     }
@@ -97,6 +99,12 @@ impl Samples {
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.rows.in_order
+    }
+
+    /// Rows read so far whose moment tells its time zone, or counts from 1970.
+    #[must_use]
+    pub fn zoned(&self) -> u64 {
+        self.rows.zoned
     }
 
     /// Reads the last line if it has no end; hands over its row and what was dropped in all.
@@ -155,8 +163,8 @@ impl Rows {
         if !self.fields.fit(named) {
             return Err(format!("{there} values under {named} headings"));
         }
-        let time = match self.layout.time {
-            None => 0,
+        let (time, zoned) = match self.layout.time {
+            None => (0, false),
             Some(column) => self.read(row, column, "moment", moment)?,
         };
         self.values.clear();
@@ -169,6 +177,7 @@ impl Rows {
             self.values.push(value);
         }
         let name = self.name(row)?;
+        self.zoned += u64::from(zoned);
         self.batch.time_us.push(time);
         self.batch.name.push(name);
         self.batch.line.push(number as u64);

@@ -126,9 +126,9 @@ class Consolidating:
 
     def _filled(self, found: Sequence[Demand], grid: Grid, wanted: Flags) -> tuple[Numbers, Flags]:
         """Use in the steps that count, and which these are; gaps count as was asked."""
-        recorded = grid.recorded
         if self.asked.gaps == "leave-out":
-            wanted = wanted & recorded.all(axis=0)
+            asked, wanted = wanted, wanted & grid.recorded.all(axis=0)
+            self._remark_left_out(int(asked.sum()), int(wanted.sum()))
         if not wanted.any():
             raise InputError(
                 "no step of the recordings counts",
@@ -150,6 +150,11 @@ class Consolidating:
             )
         self._remark_gaps(found, use)
         return filled, wanted
+
+    def _remark_left_out(self, asked: int, kept: int) -> None:
+        if kept < asked:
+            text = f"{kept:,} of {asked:,} steps were recorded of all; the others are left out"
+            self.notices.append(Notice(f"{text} (--gaps)"))
 
     def _remark_gaps(self, found: Sequence[Demand], use: Numbers) -> None:
         how = "nothing" if self.asked.gaps == "zero" else "their peaks"

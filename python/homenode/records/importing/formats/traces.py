@@ -81,7 +81,8 @@ class Bitbrains:
         self._tell(source, facts, name, table)
         note = "MHz used, by MHz provisioned for each processor"
         kept = table.select(pl.lit(name).alias("name"), "time", "cores", "line", "memory")
-        added = add_use(facts, source, None, Use(kept, "used", note))
+        ahead_s = zone_of(facts, source, table.height, rest["zoned"])
+        added = add_use(facts, source, None, Use(kept, "used", note, ahead_s))
         remark_all(facts, source, rest["remarks"])
         facts.took.append(Took(source.file, self.name, str(added), rest["dropped"] + added.dropped))
 
@@ -178,7 +179,8 @@ class Plain:
         if table.is_empty():
             raise nothing_sound(source, "sample", rest)
         remark_all(facts, source, rest["remarks"])
-        what = add_plain(facts, source, heading, table, rest["dropped"])
+        ahead_s = zone_of(facts, source, table.height, rest["zoned"])
+        what = add_plain(facts, source, heading, table, rest["dropped"], ahead_s)
         facts.took.append(Took(source.file, self.name, what[0], what[1]))
 
 
@@ -201,10 +203,25 @@ def frame_of(heading: Heading, batches: list[dict[str, Any]], names: list[str]) 
     return table.with_columns(name.alias("name"))
 
 
+def zone_of(facts: Facts, source: Input, rows: int, zoned: int) -> float | None:
+    """How far times that a `SampleReader` read are ahead of UTC [s]; None if none tells."""
+    if 0 < zoned < rows:
+        text = f"{zoned:,} of {rows:,} times tell their time zone; the others are taken for UTC"
+        facts.notices.append(Notice(text, source.at()))
+    return 0.0 if zoned else None
+
+
 def add_plain(
-    facts: Facts, source: Input, heading: Heading, table: pl.DataFrame, dropped: int
+    facts: Facts,
+    source: Input,
+    heading: Heading,
+    table: pl.DataFrame,
+    dropped: int,
+    ahead_s: float | None = None,
 ) -> tuple[str, int]:
-    """Add the rows of a plain table; what was taken in words, and what was dropped in all."""
+    """Add the rows of a plain table, whose times are so far ahead of UTC [s], if that is told;
+    what was taken in words, and what was dropped in all.
+    """
     import polars as pl
 
     written = heading.columns[heading.use]
@@ -228,7 +245,7 @@ def add_plain(
     quantity: Quantity = "physc" if written.strip().lower() == "physc" else "used"
     if heading.seconds is not None and not (table["seconds"] > 0).all():
         table = table.drop("seconds")
-    added = add_use(facts, source, None, Use(table, quantity, note))
+    added = add_use(facts, source, None, Use(table, quantity, note, ahead_s))
     if heading.unfolded is not None:
         facts.afterwards.append(lambda: fold(facts))
     return str(added), dropped + added.dropped
