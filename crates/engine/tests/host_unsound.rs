@@ -95,6 +95,10 @@ fn threads_of_linux() {
         "partition a: pins is 3, it must be at most 2",
     );
     linux(
+        |h| h.soft_pins = vec![vec![0]],
+        "partition a: soft affinity is not to be had",
+    );
+    linux(
         |h| {
             h.kvm = Some(Kvm {
                 exit_ns: u64::MAX,

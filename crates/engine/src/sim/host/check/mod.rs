@@ -149,19 +149,24 @@ fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
 }
 
 fn check_threads(spec: &Spec, vps: u16, host: &HostThreads, owner: &Owner) -> Checked {
-    check_each_pin(spec, vps, &host.pins, &owner.within("pins"))?;
-    check_each_pin(spec, vps, &host.soft_pins, &owner.within("soft_pins"))?;
+    check_each_pin(spec, vps, ("pins", &host.pins), owner)?;
+    check_each_pin(spec, vps, ("soft_pins", &host.soft_pins), owner)?;
     let virtualized = host.virtualized.as_ref();
     virtualized.map_or(Ok(()), |by| check_virtualized(by, owner))
 }
 
-fn check_each_pin(spec: &Spec, vps: u16, pins: &[Vec<u16>], owner: &Owner) -> Checked {
+fn check_each_pin(
+    spec: &Spec,
+    vps: u16,
+    (name, pins): (&str, &[Vec<u16>]),
+    owner: &Owner,
+) -> Checked {
     if pins.len() > usize::from(vps) {
         let wanted = format!("at most {vps}, one list for each virtual processor");
-        return Err(range(owner, "lists", pins.len() as f64, &wanted));
+        return Err(range(owner, name, pins.len() as f64, &wanted));
     }
     for pins in pins {
-        cgroups::check_cpus(spec, owner, "pinned processor", pins)?;
+        cgroups::check_cpus(spec, &owner.within(name), "pinned processor", pins)?;
     }
     Ok(())
 }
