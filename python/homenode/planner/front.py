@@ -90,8 +90,7 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
     Where nothing gives an overloaded partition room, the others are advised with it as it is.
     """
     began = time.monotonic()
-    first = _advising(problem, asked, runs, base)
-    told = first.advice(asked.best)
+    first, told = _searched(problem, asked, runs, base)
     over = first.overloads()
     if not over:
         return told
@@ -112,6 +111,26 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
         proven=told.proven and others.proven,
         overloaded=(*(replace(one, held=True) for one in stuck), *others.overloaded),
     )
+
+
+def _searched(
+    problem: Problem, asked: Asked, runs: Runs | None, base: Run | None
+) -> tuple[Advising, Advice]:
+    """A search and what it tells. Chance decides where one ends, so that nothing gives overloaded
+    partitions room is said of two, where time is not limited.
+    """
+    first = _advising(problem, asked, runs, base)
+    told = first.advice(asked.best)
+    unlimited = asked.seconds is None and not told.proven
+    if not unlimited or first.is_mended(told) or not first.overloads():
+        return first, told
+    seed = problem.scenario.timing.seed if asked.seed is None else asked.seed
+    second = _advising(problem, replace(asked, seed=seed + 1), runs, first.base)
+    again = second.advice(asked.best)
+    solved = told.solved + again.solved
+    if second.is_mended(again):
+        return second, replace(again, solved=solved)
+    return first, replace(told, solved=solved)
 
 
 def _advising(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None) -> Advising:

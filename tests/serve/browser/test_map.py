@@ -60,16 +60,16 @@ def test_the_map_moves_before_the_answer_is_there(opened: Desk) -> None:
 
 def test_first_figures_come_before_the_whole_layout(opened: Desk) -> None:
     # A layout that the server knows comes whole at once.
-    opened.open_own("&partition.lpar3.home=book2")
+    opened.open_own()
     before = opened.cores()
     waiting: list[Route] = []
     opened.page.route("**/api/layout", lambda route: waiting.append(route))  # noqa: PLW0108
-    drag(opened, "lpar4", "book2")
+    drag(opened, "lpar4", "book4")
     board = opened.page.locator("#board")
     expect(board).to_have_class("rough")
     first = opened.cores()
-    assert first > before
-    expect(opened.page.locator("#change")).to_contain_text("cores")
+    assert first < before
+    expect(opened.page.locator("#change")).to_contain_text("cores fewer")
     opened.page.get_by_role("button", name="lpar4", exact=False).last.click()
     expect(opened.page.locator("#panel .figures")).to_be_visible()
     expect(opened.page.locator("#panel details")).to_have_class("stale")
