@@ -267,8 +267,9 @@ fn has_lines(cores: f64) -> f64 {
     ((cores - never) / (always - never)).clamp(0.0, 1.0)
 }
 
-/// Part by which the cores that are busy in a window differ from their mean: for a core of which
-/// stays last a fiftieth of a window it is so much.
+/// Part by which the cores that are busy in a window differ from their mean: the root of twice a
+/// stay by the window, for a core with stays of a fiftieth. Assumed, 0.1 to 0.5: a two-hundredth to
+/// an eighth.
 const VARIES: f64 = 0.2;
 /// Part of some cores that is idle at least, however much is asked of them.
 pub(super) const SCARCELY: f64 = 1e-3;

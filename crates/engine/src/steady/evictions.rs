@@ -18,7 +18,8 @@ const WAITS: f64 = 0.99;
 const LONG_NS: f64 = 1e9;
 /// Excess for its weight, in parts of the mean, up to which a partition is behind all of the time,
 /// and from which on it is ahead: those that are alike have the mean. Assumed: a run's excess
-/// varies from window to window, so that one near the mean is ahead in some of them.
+/// varies from window to window, so that one near the mean is ahead in some of them; the first from
+/// 0 to 0.99.
 const LEVEL: [f64; 2] = [0.8, 0.999];
 
 impl State {
