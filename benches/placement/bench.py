@@ -72,11 +72,13 @@ def best_known(folder: Path) -> dict[str, int]:
 
 
 def row(one: Instance, found: Found, best: int | None) -> str:
-    """One line of the table."""
-    gap = "-" if not best else f"{found.cost / best - 1:.4%}"
-    start = checker.cost(one, one.start.tolist())
+    """One line of the table. The gap is to the best known, else to the lower bound."""
+    start, bound = checker.cost(one, one.start.tolist()), checker.bound(one)
+    against = best or bound
+    gap = f"{found.cost / against - 1:.4%}" if against else "-"
     told = "" if best is None else f"{best:,}"
-    figures = f"{start:>16,} {found.cost:>16,} {told:>16} {gap:>12} {found.moves / 1e6:>9,.0f}"
+    costs = f"{start:>16,} {found.cost:>16,} {told:>16} {bound:>16,}"
+    figures = f"{costs} {gap:>12} {found.moves / 1e6:>9,.0f}"
     return f"{one.name:<14} {figures}" + "".join(f"\n  BROKEN: {what}" for what in found.broken)
 
 
@@ -126,8 +128,8 @@ def main(arguments: list[str] | None = None) -> int:
         for seconds in asked.seconds:
             clock = "" if asked.wall else " of processor time"
             print(f"{seconds:g} s{clock}, {asked.searches} searches, seed {asked.seed}")
-            heads = f"{'start':>16} {'found':>16} {'best known':>16} {'gap':>12} {'M moves':>9}"
-            print(f"{'':<14} {heads}")
+            costs = f"{'start':>16} {'found':>16} {'best known':>16} {'lower bound':>16}"
+            print(f"{'':<14} {costs} {'gap':>12} {'M moves':>9}")
             for line, right in rows(asked, seconds):
                 print(line, flush=True)
                 sound &= right

@@ -68,6 +68,21 @@ def cost(one: Instance, at: Sequence[int]) -> int:
     return _loads(one, used) + _balances(one, used) + _moves(one, at)
 
 
+def bound(one: Instance) -> int:
+    """What no assignment costs less than: loads and balances as if all machines were a single one,
+    which is the least that they can be, since both costs grow ever faster with what is used.
+    """
+    used = [sum(column) for column in one.requirement.T.tolist()]
+    weights, cost = one.load_weight.tolist(), 0
+    for weight, amount, safe in zip(weights, used, one.safety.sum(axis=0).tolist(), strict=True):
+        cost += weight * max(0, amount - safe)
+    capacity = one.capacity.sum(axis=0).tolist()
+    free = [there - amount for there, amount in zip(capacity, used, strict=True)]
+    for first, second, target, weight in one.balances.tolist():
+        cost += weight * max(0, target * free[first] - free[second])
+    return cost
+
+
 def _loads(one: Instance, used: list[list[int]]) -> int:
     weights, cost = one.load_weight.tolist(), 0
     for row, safety in zip(used, one.safety.tolist(), strict=True):

@@ -12,7 +12,8 @@ TOGETHER = 5
 
 
 def generate(machines: int, processes: int, resources: int, seed: int) -> Instance:
-    """A sound start, about as tight as the challenge's: what is used is 0.95 of what is safe.
+    """A sound start, as tight as the larger ones of the challenge: more is used than is safe, so
+    that the lower bound is near.
 
     Raises:
         HomenodeError: A service's processes would not have machines of their own.
@@ -28,7 +29,7 @@ def generate(machines: int, processes: int, resources: int, seed: int) -> Instan
     start = np.arange(processes) % machines
     used = np.zeros((machines, resources), dtype=np.int64)
     np.add.at(used, start, requirement)
-    capacity = (used * dice.uniform(1.05, 1.6, used.shape)).astype(np.int64) + 1
+    capacity = (used * dice.uniform(1.05, 1.3, used.shape)).astype(np.int64) + 1
     services = -(-processes // TOGETHER)
     machine = np.arange(machines)
     # So much later a service starts on the same machines, if these divide without rest.
