@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from homenode.hosts.adapter import (
+    At,
     Bench,
     Case,
     Finished,
@@ -20,6 +21,8 @@ from homenode.hosts.adapter import (
     Output,
     Parameters,
     Requirements,
+    Served,
+    Side,
     Started,
 )
 from homenode.hosts.adapters.gate import Gate, let_go
@@ -36,8 +39,8 @@ _WARM_UP_S = 1
 
 _CONFIGURATION = """\
 ServerRoot "{folder}"
-ServerName 127.0.0.1
-Listen 127.0.0.1:{port}
+ServerName {address}
+Listen {address}:{port}
 PidFile pid
 ErrorLog errors
 LogLevel warn
@@ -66,25 +69,35 @@ MaxSpareThreads {workers}
 
 @dataclass(frozen=True)
 class _Tile:
-    """One server with its clients."""
+    """One server, or its clients."""
 
-    prefix: str
-    """Of its roles: empty for the monolith, whose roles are plain `server` and `client`."""
+    case: Case
+    index: int
     folder: Path
+    address: str
     port: int
-    connections: int
-    client_threads: int
+
+    @property
+    def prefix(self) -> str:
+        """Of its roles: empty for the monolith, whose roles are plain `server` and `client`."""
+        return "" if self.case.parameters["tiles"] == 1 else f"tile-{self.index + 1}-"
+
+    @property
+    def connections(self) -> int:
+        """Its share of all."""
+        return int(self.case.parameters["load"]) // int(self.case.parameters["tiles"])
 
     def wrk(self, seconds: int) -> list[str]:
         """The command of its clients."""
+        given = self.case.parameters
         return [
             "wrk",
-            f"-t{self.client_threads}",
+            f"-t{int(given['client_threads']) // int(given['tiles'])}",
             f"-c{self.connections}",
             f"-d{seconds}s",
             "-s",
             str(_REPORT),
-            f"http://127.0.0.1:{self.port}/page",
+            f"http://{self.address}:{self.port}/page",
         ]
 
 
@@ -98,7 +111,8 @@ class Apache:
 
     def requires(self, case: Case) -> Requirements:
         """Server and client."""
-        return Requirements(needs=(Need("apache2", "apache2-bin"), Need("wrk", "wrk")))
+        server = Need("apache2", "apache2-bin", side="server")
+        return Requirements(needs=(server, Need("wrk", "wrk", side="client")))
 
     def case(self, name: str, parameters: Parameters) -> Case:
         """`tiles` (1: the monolith), `load` (connections in all), `client_threads` (in all),
@@ -131,12 +145,25 @@ class Apache:
         """Nothing: the page is written with each server's folder."""
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """Fresh servers, a second of warm-up, then all clients at once."""
-        tiles = []
+        """Both sides on one host."""
+        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
+
+    def serve(self, case: Case, bench: Bench, at: At) -> Served:
+        """Fresh servers."""
+        ports = []
         for index in range(int(case.parameters["tiles"])):
-            tile = _tile(case, bench, index)
-            _start(tile, bench)  # before the next: its port is free until it listens
-            tiles.append(tile)
+            ports.append(bench.free_port())
+            tile = _Tile(case, index, bench.folder / f"tile-{index + 1}", at.address, ports[-1])
+            _furnish(tile)
+            _start(tile, bench)
+        return Served(at.address, tuple(ports))
+
+    def ask(self, case: Case, bench: Bench, served: Served, *, seconds: float) -> Output:
+        """A second of warm-up, then all clients at once."""
+        tiles = [
+            _Tile(case, index, bench.folder, served.address, port)
+            for index, port in enumerate(served.ports)
+        ]
         _clients(tiles, bench, _WARM_UP_S, counted=False)
         done = _clients(tiles, bench, max(1, round(seconds)), counted=True)
         return self.parse(case, b"".join(finished.stdout for finished in done))
@@ -166,39 +193,35 @@ class Apache:
 
     def version(self, bench: Bench) -> str:
         """Such as `Apache/2.4.57 (Debian), wrk debian/4.1.0-3`."""
-        server = bench.run([bench.program("apache2"), "-v"], limit_s=10.0).stdout.decode()
+        return f"{self.version_of('server', bench)}, {self.version_of('client', bench)}"
+
+    def version_of(self, side: Side, bench: Bench) -> str:
+        """That of one of the two programs."""
+        if side == "server":
+            told = bench.run([bench.program("apache2"), "-v"], limit_s=10.0).stdout.decode()
+            return told.splitlines()[0].removeprefix("Server version: ")
         client = bench.run(["wrk", "-v"], limit_s=10.0, good=(0, 1))
-        first = (client.stdout + client.stderr).decode().splitlines()[0].split(" [")[0]
-        return f"{server.splitlines()[0].removeprefix('Server version: ')}, {first}"
+        return (client.stdout + client.stderr).decode().splitlines()[0].split(" [")[0]
 
 
-def _tile(case: Case, bench: Bench, index: int) -> _Tile:
+def _furnish(tile: _Tile) -> None:
     """The folder of a server with its page and its configuration."""
-    given = case.parameters
-    tiles = int(given["tiles"])
-    connections = int(given["load"]) // tiles
-    folder = bench.folder / f"tile-{index + 1}"
-    tile = _Tile(
-        prefix="" if tiles == 1 else f"tile-{index + 1}-",
-        folder=folder,
-        port=bench.free_port(),
-        connections=connections,
-        client_threads=int(given["client_threads"]) // tiles,
-    )
+    given, folder, threads = tile.case.parameters, tile.folder, 2 * tile.connections
+    threads += _SPARE_THREADS
     (folder / "pages").mkdir(parents=True)
     page = (b"0123456789abcdef" * (int(given["page"]) // 16 + 1))[: int(given["page"])]
     (folder / "pages" / "page").write_bytes(page)
     (folder / "configuration").write_text(
         _CONFIGURATION.format(
             folder=folder,
+            address=tile.address,
             port=tile.port,
             modules=_MODULES,
             processes=_PROCESSES,
-            threads=2 * connections + _SPARE_THREADS,
-            workers=_PROCESSES * (2 * connections + _SPARE_THREADS),
+            threads=threads,
+            workers=_PROCESSES * threads,
         )
     )
-    return tile
 
 
 def _start(tile: _Tile, bench: Bench) -> Started:
@@ -214,7 +237,8 @@ def _clients(tiles: list[_Tile], bench: Bench, seconds: int, *, counted: bool) -
     """All tiles' clients at the same moment, to their end."""
     started, held = [], []
     for tile in tiles:
-        gate = Gate.made(tile.folder / f"gate-{'counted' if counted else 'warm-up'}")
+        name = "counted" if counted else "warm-up"
+        gate = Gate.made(tile.folder / f"gate-{name}-{tile.index + 1}")
         client = bench.start(gate.before(tile.wrk(seconds)), role=f"{tile.prefix}client")
         started.append(client)
         held.append(gate.reached(client))

@@ -22,6 +22,7 @@ ADAPTERS: dict[str, str] = {
     "lmbench": "homenode.hosts.adapters.lmbench:Lmbench",
     "loops": "homenode.hosts.adapters.loops:Loops",
     "netperf": "homenode.hosts.adapters.netperf:Netperf",
+    "pgbench": "homenode.hosts.adapters.pgbench:Pgbench",
     "request": "homenode.hosts.adapters.request:Request",
     "sockperf": "homenode.hosts.adapters.sockperf:Sockperf",
     "stressng": "homenode.hosts.adapters.stressng:StressNg",

@@ -1,0 +1,87 @@
+"""What a whole host did, beside what its groups are charged for: interrupts and network.
+
+What comes in over a network is handled in interrupts, which the kernel charges to whoever happens
+to run, or to nobody. Time in them is counted by ticks (`/proc/stat`), except where the kernel is
+built to measure it; counts are exact.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from homenode.hosts.live.gate import IRQ, SOFTIRQ, not_idle
+
+_DEVICE = ("rx_bytes", "rx_packets", "rx_dropped", "tx_bytes", "tx_packets", "tx_dropped")
+_DEVICE_AT = (0, 1, 3, 8, 9, 11)
+"""Places in a line of `/proc/net/dev`."""
+
+Counts = dict[str, float]
+
+
+def read_counts(proc: Path = Path("/proc")) -> Counts:
+    """Everything since the host began, by name: `busy_s`, `irq_s`, `softirq_s`, `interrupts`,
+    `switches`, `net_rx_softirqs`, `net_tx_softirqs`, `tcp_sent`, `tcp_resent` (segments), and
+    `DEVICE.rx_bytes` and so on of each network device.
+    """
+    found = dict(_stat(proc / "stat"))
+    found |= _softirqs(proc / "softirqs")
+    found |= _tcp(proc / "net" / "snmp")
+    found |= dict(_devices(proc / "net" / "dev"))
+    return found
+
+
+def since(before: Counts, now: Counts) -> Counts:
+    """What was added; of a device that came meanwhile, all."""
+    return {name: max(0.0, value - before.get(name, 0.0)) for name, value in now.items()}
+
+
+def _stat(path: Path) -> Iterator[tuple[str, float]]:
+    ticks = os.sysconf("SC_CLK_TCK")
+    yield "busy_s", not_idle(path)[0]
+    for line in path.read_text().splitlines():
+        name, _, rest = line.partition(" ")
+        words = rest.split()
+        if name == "cpu":
+            yield "irq_s", int(words[IRQ]) / ticks
+            yield "softirq_s", int(words[SOFTIRQ]) / ticks
+        elif name == "intr":
+            yield "interrupts", float(words[0])
+        elif name == "ctxt":
+            yield "switches", float(words[0])
+
+
+def _softirqs(path: Path) -> Counts:
+    """How often packets were handled and sent in software interrupts, all processors together."""
+    found = {}
+    for line in _lines(path):
+        name, _, counts = line.strip().partition(":")
+        if name in ("NET_RX", "NET_TX"):
+            found[f"{name.lower()}_softirqs"] = float(sum(map(int, counts.split())))
+    return found
+
+
+def _tcp(path: Path) -> Counts:
+    rows = [line.split()[1:] for line in _lines(path) if line.startswith("Tcp:")]
+    if len(rows) != 2:
+        return {}
+    told = dict(zip(*rows, strict=False))
+    names = {"tcp_sent": "OutSegs", "tcp_resent": "RetransSegs"}
+    return {ours: float(told[theirs]) for ours, theirs in names.items() if theirs in told}
+
+
+def _devices(path: Path) -> Iterator[tuple[str, float]]:
+    for line in _lines(path)[2:]:
+        device, _, rest = line.partition(":")
+        words = rest.split()
+        for name, place in zip(_DEVICE, _DEVICE_AT, strict=True):
+            yield f"{device.strip()}.{name}", float(words[place])
+
+
+def _lines(path: Path) -> list[str]:
+    """Of a file that a kernel may not have."""
+    try:
+        return path.read_text().splitlines()
+    except OSError:
+        return []
