@@ -15,7 +15,7 @@ from homenode.hosts.errors import MeasureError
 from homenode.hosts.reduce import Measured, area_of
 from homenode.hosts.result import Result
 
-SETTINGS = ("gate", "affinity")
+SETTINGS = ("gate", "affinity", "hosts")
 """Of a session, what changes its figures; how often it repeated does not."""
 CASE = ("metric", "unit", "better", "seconds", "load_per_processor", "parameters", "load")
 """Of a case; beside it whether a repetition that is not recorded comes first (`warm_up`)."""

@@ -7,7 +7,10 @@ built to measure it; counts are exact.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import socket
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,23 +20,41 @@ _DEVICE = ("rx_bytes", "rx_packets", "rx_dropped", "tx_bytes", "tx_packets", "tx
 _DEVICE_AT = (0, 1, 3, 8, 9, 11)
 """Places in a line of `/proc/net/dev`."""
 
+_GET_ADDRESS = 0x8915
+_ADDRESS_AT = slice(20, 24)
+
 Counts = dict[str, float]
 
 
-def read_counts(proc: Path = Path("/proc")) -> Counts:
+def read_counts(device: str | None = None, proc: Path = Path("/proc")) -> Counts:
     """Everything since the host began, by name: `busy_s`, `irq_s`, `softirq_s`, `interrupts`,
     `switches`, `net_rx_softirqs`, `net_tx_softirqs`, `tcp_sent`, `tcp_resent` (segments), and
-    `DEVICE.rx_bytes` and so on of each network device.
+    `rx_bytes`, `tx_packets` and so on of a network device, of all but loopback without one.
     """
     found = dict(_stat(proc / "stat"))
     found |= _softirqs(proc / "softirqs")
     found |= _tcp(proc / "net" / "snmp")
-    found |= dict(_devices(proc / "net" / "dev"))
-    return found
+    return found | _network(proc / "net" / "dev", device)
+
+
+def device_of(address: str) -> str | None:
+    """The network device whose address of IPv4 this is; None for one that is a second one
+    (netdevice(7)).
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for _, name in socket.if_nameindex():
+            request = struct.pack("256s", name.encode())
+            try:
+                answer = fcntl.ioctl(any_socket, _GET_ADDRESS, request)
+            except OSError:  # it has none
+                continue
+            if socket.inet_ntoa(answer[_ADDRESS_AT]) == address:
+                return name
+    return None
 
 
 def since(before: Counts, now: Counts) -> Counts:
-    """What was added; of a device that came meanwhile, all."""
+    """What was added."""
     return {name: max(0.0, value - before.get(name, 0.0)) for name, value in now.items()}
 
 
@@ -71,12 +92,15 @@ def _tcp(path: Path) -> Counts:
     return {ours: float(told[theirs]) for ours, theirs in names.items() if theirs in told}
 
 
-def _devices(path: Path) -> Iterator[tuple[str, float]]:
+def _network(path: Path, device: str | None) -> Counts:
+    found = dict.fromkeys(_DEVICE, 0.0)
     for line in _lines(path)[2:]:
-        device, _, rest = line.partition(":")
-        words = rest.split()
-        for name, place in zip(_DEVICE, _DEVICE_AT, strict=True):
-            yield f"{device.strip()}.{name}", float(words[place])
+        name, _, rest = line.strip().partition(":")
+        if name == device or (device is None and name != "lo"):
+            words = rest.split()
+            for key, place in zip(_DEVICE, _DEVICE_AT, strict=True):
+                found[key] += float(words[place])
+    return found
 
 
 def _lines(path: Path) -> list[str]:

@@ -18,10 +18,12 @@ class CountedBench(HostBench):
     """When the accounts began and ended, by this host's clock."""
     counts: Counts = field(default_factory=dict)
     """What the whole host did in that time."""
+    device: str | None = None
+    """The network device between the hosts, where it is known."""
 
     def measuring(self) -> None:
         """Begin."""
-        self._counted_before = read_counts()
+        self._counted_before = read_counts(self.device)
         super().measuring()
         self.window = (time.monotonic(), 0.0)
 
@@ -29,7 +31,7 @@ class CountedBench(HostBench):
         """End."""
         super().measured()
         self.window = (self.window[0], time.monotonic())
-        self.counts = since(self._counted_before, read_counts())
+        self.counts = since(self._counted_before, read_counts(self.device))
 
 
 @dataclass

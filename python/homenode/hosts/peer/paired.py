@@ -18,7 +18,7 @@ from homenode.hosts.bench import Account, Place
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.live.cgroups import Setting
 from homenode.hosts.live.gate import Quiet
-from homenode.hosts.live.hostwide import Counts
+from homenode.hosts.live.hostwide import Counts, device_of
 from homenode.hosts.live.packages import cache_of
 from homenode.hosts.peer.bench import ClientBench
 from homenode.hosts.peer.clock import Clocks
@@ -193,6 +193,7 @@ class PairedSession(Session):
             processors=host.cpus,
             deadline=time.monotonic() + limit_s,
             affinity=None if setting.cpus is not None else host.cpus,
+            device=device_of(self._peer.told.clients),
         )
         if window is not None:
             bench.begin, bench.end = window.begin, window.end

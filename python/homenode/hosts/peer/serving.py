@@ -27,6 +27,7 @@ from homenode.hosts.live import Host
 from homenode.hosts.live.cgroups import Setting
 from homenode.hosts.live.cpus import pick
 from homenode.hosts.live.environment import capture
+from homenode.hosts.live.hostwide import device_of
 from homenode.hosts.live.packages import cache_of
 from homenode.hosts.peer.bench import CountedBench
 from homenode.hosts.peer.messages import FORM, MOST_REQUEST, Channel, Message
@@ -71,6 +72,7 @@ class Serving:
         self._channel, self._host, self._work = channel, host, work
         self._at = At()
         self._ports = PORTS
+        self._device: str | None = None
         self._data: dict[str, Path] = {}
         self._count = 0
         self._silence_s = SILENCE_S
@@ -126,6 +128,7 @@ class Serving:
         address = address or _reached_by_ssh()
         _check_address(address)
         self._at, self._ports = At(address, address), _checked_ports(ports)
+        self._device = device_of(address)
         groups = self._host.groups
         cgroups = {
             "kind": groups.kind,
@@ -253,6 +256,7 @@ class Serving:
             deadline=time.monotonic() + _bounded(limit_s),
             affinity=None if setting.cpus is not None else cpus,
             ports=self._ports,
+            device=self._device,
         )
         with removed(bench, folder):
             yield bench
