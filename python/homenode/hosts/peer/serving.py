@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
+import signal
 import socket
 import sys
 import time
@@ -46,6 +47,7 @@ _ON = Where("the client's request")
 _OUTPUT_BYTES = 64 << 10
 _OUTPUTS_BYTES = 4 << 20
 _REACH_S = 10.0
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -84,14 +86,17 @@ class Serving:
         """Until the client has said goodbye, is gone, or for as long as a session may take."""
         until = time.monotonic() + _MOST_S
         try:
-            with self._running:
-                while time.monotonic() < until:
-                    request = self._channel.receive(limit_s=self._silence_s)
-                    if request.get("ask") == "bye":
-                        return
-                    self._channel.send(self._answer(request))
+            while time.monotonic() < until:
+                request = self._channel.receive(limit_s=self._silence_s)
+                if request.get("ask") == "bye":
+                    return
+                self._channel.send(self._answer(request))
         except ConnectionLostError:
             return  # nobody is left to be told
+        finally:
+            # Asked to end while it tidies, it does that anyway, and leaves nothing behind.
+            signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+            self._running.close()
 
     def _answer(self, request: Message) -> Message:
         """What was asked for, or why not."""

@@ -22,6 +22,7 @@ _GREETING_S = 60.0
 _END_S = 10.0
 _NOT_FOUND = (126, 127)
 _OF_SSH = 255
+_MOST_SAID = 1 << 20
 SSH_OPTIONS = ("-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECT_S}")
 """Never asks for a password, and gives up soon (ssh_config(5))."""
 _SAID: Sequence[tuple[str, str, str]] = (
@@ -201,6 +202,8 @@ class _Ssh:
     errors: IO[bytes]
     way: Way
     address: str | None = None
+    said: bytes = b""
+    """What it printed by its end."""
 
     def close(self) -> None:
         """Close its streams, which ends the agent, and wait for ssh's own end."""
@@ -212,12 +215,13 @@ class _Ssh:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        self.errors.seek(0)
+        self.said = self.errors.read(_MOST_SAID)
+        self.errors.close()
 
     def explained(self, error: ConnectionLostError) -> MeasureError:
         """By what ssh printed."""
-        self.errors.seek(0)
-        said = self.errors.read()
-        self.errors.close()
+        said = self.said
         host, code = self.way.host, self.process.returncode
         if code in _NOT_FOUND:
             return MeasureError(
