@@ -19,7 +19,7 @@ from contextlib import suppress
 
 from homenode.hosts.errors import ConnectionLostError, MeasureError
 from homenode.hosts.peer.messages import MOST_REQUEST, Channel
-from homenode.hosts.peer.token import HANDSHAKE_S, admit
+from homenode.hosts.peer.token import HANDSHAKE_S, admit, refuse
 from homenode.hosts.peer.transport import keep_alive
 
 MOST_REFUSED = 100
@@ -27,6 +27,7 @@ MOST_REFUSED = 100
 _AFTER_REFUSAL_S = 0.5
 _LOOK_S = 60.0
 _END_S = 30.0
+_TIDYING_S = 5.0
 
 
 def opened(place: str) -> socket.socket:
@@ -71,8 +72,9 @@ def listen(
             if connected is None:
                 continue
             with connected:
-                if running is not None and running.poll() is None:
+                if running is not None and not _has_ended(running):
                     say(f"{comer}: turned away, a session is open")
+                    _turn_away(connected)
                 elif _admitted(connected, token):
                     say(f"{comer}: a session begins")
                     running = _begun(connected, session)
@@ -97,6 +99,21 @@ def _next(listener: socket.socket, until: float) -> tuple[socket.socket | None, 
         return None, ""
     connected, (address, port) = listener.accept()
     return connected, f"{address}:{port}"
+
+
+def _has_ended(running: subprocess.Popen[bytes]) -> bool:
+    """Whether a session has; one that tidies up is waited for."""
+    try:
+        running.wait(timeout=_TIDYING_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _turn_away(connected: socket.socket) -> None:
+    descriptor = connected.fileno()
+    with suppress(ConnectionLostError):
+        refuse(Channel(descriptor, descriptor, most=MOST_REQUEST))
 
 
 def _admitted(connected: socket.socket, token: bytes) -> bool:

@@ -73,21 +73,31 @@ def admit(channel: Channel, token: bytes) -> bool:
     return True
 
 
+def refuse(channel: Channel) -> None:
+    """Tell a client that another one is served."""
+    channel.send({"homenode-agent": FORM, "busy": True})
+
+
 def introduce(channel: Channel, token: bytes) -> None:
     """The client's part.
 
     Raises `MeasureError` where the token is not that of the agent.
     """
     try:
-        number = str(channel.greeting("homenode-agent", limit_s=HANDSHAKE_S).get("number"))
+        greeting = channel.greeting("homenode-agent", limit_s=HANDSHAKE_S)
+        if greeting.get("busy"):
+            raise MeasureError(
+                "the agent on the peer serves another client",
+                next_step="wait for that session to end; an agent has one at a time",
+            )
+        number = str(greeting.get("number"))
         ours = secrets.token_hex(_NUMBER_BYTES)
         channel.send({"number": ours, "proof": _proof(token, "client", number, ours)})
         answer = channel.receive(limit_s=HANDSHAKE_S)
     except ConnectionLostError as error:
         raise MeasureError(
             f"no agent of homenode's answers there: {error}",
-            next_step="start `homenode measure agent --listen` on the peer; one that has a session "
-            "takes no other",
+            next_step="start `homenode measure agent --listen` on the peer",
         ) from error
     if str(answer.get("proof")) != _proof(token, "agent", number, ours):
         raise MeasureError(

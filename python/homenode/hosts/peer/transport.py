@@ -141,7 +141,7 @@ class _Tcp:
         return str(self.connected.getpeername()[0])
 
     def close(self) -> None:
-        """Close it."""
+        """Let it go, by which the session there ends."""
         self.connected.close()
 
     def explained(self, error: ConnectionLostError) -> MeasureError:

@@ -77,14 +77,20 @@ def _figures(runs: Sequence[RunRecord], side: str) -> HostFigures:
     told = [_mapping(_mapping(run.details.get("hosts")).get(side)) for run in runs]
     work, told_s = [run.work for run in runs], [run.seconds for run in runs]
     seconds = [_number(one, "seconds") for one in told]
+    all_there = _all(told, "host_processors")
     return HostFigures(
         busy=_mean(_over(_all(told, "cpu_s"), told_s, _all(told, "processors"))),
-        host_busy=_mean(_over(_all(told, "busy_s"), seconds, _all(told, "host_processors"))),
+        host_busy=_share(_mean(_over(_all(told, "busy_s"), seconds, all_there))),
         each_us=_mean(_over(_all(told, "cpu_s"), work, scale=1e6)),
         host_each_us=_mean(_over(_all(told, "busy_s"), work, scale=1e6)),
         sent=_mean(_over(_all(told, "tx_bytes"), seconds, scale=1e-6)),
         received=_mean(_over(_all(told, "rx_bytes"), seconds, scale=1e-6)),
     )
+
+
+def _share(value: float | None) -> float | None:
+    """At most 1: a short time is counted in ticks."""
+    return None if value is None else min(1.0, value)
 
 
 def _most(runs: Sequence[RunRecord], scale: float, *names: str) -> float | None:
