@@ -128,6 +128,9 @@ def test_ssh_starts_the_agent(command: Command, tmp_path: Path) -> None:
     words = ["--peer", "server", "--ssh", ssh, "--peer-command", peer_command(), "--gate", "off"]
     result = measured(command, tmp_path, suite(tmp_path), *words)
     assert len(result.records) == 1
+    # Where databases and files are made is the peer's affair.
+    elsewhere = command("measure", suite(tmp_path), *words, "--folder", tmp_path / "none")
+    assert "no folder can be made" in elsewhere.stderr
 
 
 REFUSED = [
@@ -187,6 +190,7 @@ def test_a_gate_cannot_tell_the_two_sides_of_one_machine(command: Command, tmp_p
         (["--peer", "x", "--peer-ports", "80-90"], "makes no sense"),
         (["--peer", "x", "--ssh", "no-such-ssh"], "cannot be started"),
         (["--peer", "x", "--ssh", '"'], "--ssh"),
+        (["--peer", "x:1", "--token-file", "t", "--folder", "f"], "a folder of its own"),
     ],
 )
 def test_words_that_name_no_peer(

@@ -75,7 +75,7 @@ def run_suite(
         environment = capture(anonymous=anonymous)
         with (
             Host.open() as host,
-            work_folder(options.folder) as work,
+            work_folder(None if way else options.folder) as work,
             _reached(way, anonymous=anonymous) as peer,
         ):
             environment |= {"cgroups": _cgroups(host)}

@@ -30,7 +30,7 @@ def agent(
     ] = 8.0,
     folder: FolderOption = None,
 ) -> None:
-    """Serve the client of a measurement on two hosts.
+    """Serve a client that measures on two hosts.
 
     Without --listen it talks over its standard streams: so ssh starts it. With it, it waits for
     clients that hold the token, one session at a time.

@@ -58,6 +58,7 @@ def way_of(
     ports: str,
     command: str,
     ssh: str,
+    folder: Path | None,
 ) -> Way | None:
     """How the peer is reached; None without one.
 
@@ -67,6 +68,11 @@ def way_of(
         if token_file is not None or address is not None:
             raise HomenodeError("there is no peer", next_step="name it with --peer HOST")
         return None
+    if token_file is not None and folder is not None:
+        raise HomenodeError(
+            "an agent that listens has a folder of its own",
+            next_step="give --folder where it is started",
+        )
     from homenode.hosts.peer.transport import Way
 
     return Way(
@@ -76,6 +82,7 @@ def way_of(
         ssh=_words(ssh, "--ssh"),
         command=_words(command, "--peer-command"),
         token_file=token_file,
+        folder=folder,
     )
 
 

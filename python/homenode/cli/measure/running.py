@@ -81,7 +81,7 @@ def run(
     """
     from homenode.hosts.settings import named
 
-    way = way_of(peer, token_file, peer_address, peer_ports, peer_command, ssh)
+    way = way_of(peer, token_file, peer_address, peer_ports, peer_command, ssh, folder)
     options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
     kept = _measure(suite, [named(system)], options, output, anonymous=anonymous, way=way)
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -122,10 +122,13 @@ class PairedSession(Session):
         with self._client(row, name, limit_s, window) as bench:
             try:
                 output = _serves(row).ask(row.case, bench, served, seconds=self._seconds(row))
-                ours = bench.account()
-                account = self._account(ours, bench, window, count)
-            finally:
-                self._keep_outputs(name)
+                account = self._account(bench.account(), bench, window, count)
+            except BaseException:
+                # What went wrong first is what is told.
+                with suppress(MeasureError):
+                    self._keep_outputs(name)
+                raise
+        self._keep_outputs(name)
         return output, account, count
 
     def _account(

@@ -55,6 +55,8 @@ class Way:
     command: Sequence[str] = ("homenode",)
     """That runs homenode on the peer, by ssh."""
     token_file: Path | None = None
+    folder: Path | None = None
+    """Where the peer's servers keep their databases and files, by ssh."""
 
 
 class Connection(Protocol):
@@ -170,7 +172,8 @@ def _by_ssh(way: Way) -> Connection:
     """An agent that ssh starts, over its standard streams."""
     if not way.host or way.host.startswith("-"):
         raise MeasureError(f"--peer {way.host!r} names no host", next_step="write a name for ssh")
-    remote = shlex.join([*way.command, "measure", "agent"])
+    where = [] if way.folder is None else ["--folder", str(way.folder)]
+    remote = shlex.join([*way.command, "measure", "agent", *where])
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the connection
     try:
         ssh = subprocess.Popen(
