@@ -15,6 +15,7 @@ from homenode.hosts.adapter import Served
 from homenode.hosts.bench import Account
 from homenode.hosts.errors import ConnectionLostError, MeasureError
 from homenode.hosts.live.hostwide import Counts
+from homenode.hosts.live.processes import told
 from homenode.hosts.peer.clock import Exchange, Reading, reading
 from homenode.hosts.peer.transport import Connection, Way, connect
 from homenode.hosts.requirements import Refusal
@@ -186,8 +187,10 @@ class Peer:
             self._connection.channel.send({"ask": name, **(given or {})})
             message = self._connection.channel.receive(limit_s=within_s)
         except ConnectionLostError as error:
+            self._connection.close()
             raise ConnectionLostError(
                 f"the peer {self.way.host} is lost: {error}",
+                there=told(self._connection.said) if self._connection.said else None,
                 next_step="see whether it is up; what was started there ends by itself",
             ) from error
         answer = message.get("answer")

@@ -60,8 +60,8 @@ def serve_streams(folder: Path | None = None) -> None:
     os.dup2(2, 1)
     sys.stdout.flush()
     channel = Channel(reading, writing, most=MOST_REQUEST)
-    channel.send({"homenode": FORM, "version": program_version()})
     with Host.open() as host, work_folder(folder) as work:
+        channel.send({"homenode": FORM, "version": program_version()})
         # What comes in from the other host is work of this measurement.
         host.gate.interrupts_are_ours = True
         Serving(channel, host, work).run()

@@ -63,6 +63,8 @@ class Connection(Protocol):
     """A channel to an agent."""
 
     channel: Channel
+    said: bytes
+    """What the way itself printed, known after `close`."""
 
     @property
     def address(self) -> str | None:
@@ -136,6 +138,7 @@ class _Tcp:
 
     channel: Channel
     connected: socket.socket
+    said: bytes = b""
 
     @property
     def address(self) -> str:
@@ -206,10 +209,11 @@ class _Ssh:
     way: Way
     address: str | None = None
     said: bytes = b""
-    """What it printed by its end."""
 
     def close(self) -> None:
         """Close its streams, which ends the agent, and wait for ssh's own end."""
+        if self.errors.closed:
+            return
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 stream.close()
