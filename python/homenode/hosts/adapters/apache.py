@@ -3,6 +3,8 @@
 
 Both shapes have the same number of connections and of client threads in all, so that only the
 division differs. Every connection asks for the next page when it has the last (no think time).
+With several `files` each request is for one of them, drawn evenly, the same draws in each
+repetition; servers read them through the page cache, which holds them where memory is enough.
 Each of a server's processes has threads for twice the connections: once all are busy, and the
 kernel deals connections out unevenly, Apache closes those that wait for their next request.
 """
@@ -33,6 +35,9 @@ from homenode.hosts.errors import MeasureError
 _MODULES = Path("/usr/lib/apache2/modules")
 _REPORT = Path(__file__).with_name("wrk.lua")
 _USER = "www-data"
+_A_FOLDER = 1000
+"""Files in each folder; a reader of paths is wrk.lua."""
+_BLOCK_BYTES = 4096
 _PROCESSES = 2
 _SPARE_THREADS = 8
 _WARM_UP_S = 1
@@ -46,7 +51,7 @@ ErrorLog errors
 LogLevel warn
 LoadModule mpm_event_module {modules}/mod_mpm_event.so
 LoadModule authz_core_module {modules}/mod_authz_core.so
-DocumentRoot "{folder}/pages"
+DocumentRoot "{pages}"
 KeepAlive On
 KeepAliveTimeout 60
 MaxKeepAliveRequests 0
@@ -61,7 +66,7 @@ MaxSpareThreads {workers}
   AllowOverride None
   Require all denied
 </Directory>
-<Directory "{folder}/pages">
+<Directory "{pages}">
   Require all granted
 </Directory>
 """
@@ -88,8 +93,9 @@ class _Tile:
         return int(self.case.parameters["load"]) // int(self.case.parameters["tiles"])
 
     def wrk(self, seconds: int) -> list[str]:
-        """The command of its clients."""
+        """The command of its clients; whatever follows `--` is for our script."""
         given = self.case.parameters
+        files = given["files"]
         return [
             "wrk",
             f"-t{int(given['client_threads']) // int(given['tiles'])}",
@@ -98,6 +104,7 @@ class _Tile:
             "-s",
             str(_REPORT),
             f"http://{self.address}:{self.port}/page",
+            *([] if files == 1 else ["--", str(files), str(self.index)]),
         ]
 
 
@@ -110,19 +117,25 @@ class Apache:
     limit_s = 120.0
 
     def requires(self, case: Case) -> Requirements:
-        """Server and client."""
+        """Server and client, and room for the files."""
         server = Need("apache2", "apache2-bin", side="server")
-        return Requirements(needs=(server, Need("wrk", "wrk", side="client")))
+        given = case.parameters
+        blocks = int(given["page"]) // _BLOCK_BYTES + 2
+        return Requirements(
+            needs=(server, Need("wrk", "wrk", side="client")),
+            disk_bytes=int(given["files"]) * blocks * _BLOCK_BYTES,
+        )
 
     def case(self, name: str, parameters: Parameters) -> Case:
         """`tiles` (1: the monolith), `load` (connections in all), `client_threads` (in all),
-        `page` (bytes).
+        `page` (bytes), `files` (so many of them, one drawn for each request).
         """
         given = Given(self.name, name, parameters)
         tiles = given.count("tiles", 1, least=1, most=64)
         connections = given.count("load", 32, least=tiles, most=2000)
         threads = given.count("client_threads", tiles, least=tiles, most=connections)
         page = given.count("page", 1000, least=1, most=1 << 26)
+        files = given.count("files", 1, least=1, most=1_000_000)
         given.no_others()
         if connections % tiles or threads % tiles:
             raise MeasureError(
@@ -130,10 +143,11 @@ class Apache:
                 f" and {threads} client threads evenly",
                 next_step="give multiples of the number of tiles",
             )
+        pages = "pages" if files == 1 else f"{files} pages"
         shape = "one server" if tiles == 1 else f"{tiles} servers beside each other"
         return Case(
             name=name,
-            title=f"pages of {page} bytes from {shape}, {connections} connections",
+            title=f"{pages} of {page} bytes from {shape}, {connections} connections",
             metric="requests",
             unit="requests/s",
             better="higher",
@@ -142,7 +156,14 @@ class Apache:
         )
 
     def prepare(self, case: Case, bench: Bench) -> None:
-        """Nothing: the page is written with each server's folder."""
+        """The pages; all servers have the same."""
+        given, pages = case.parameters, bench.data / "pages"
+        page = (b"0123456789abcdef" * (int(given["page"]) // 16 + 1))[: int(given["page"])]
+        for index in range(int(given["files"])):
+            path = pages / _name(index, int(given["files"]))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(page)
+        bench.give(pages, _USER)
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
         """Both sides on one host."""
@@ -154,7 +175,7 @@ class Apache:
         for index in range(int(case.parameters["tiles"])):
             ports.append(bench.free_port())
             tile = _Tile(case, index, bench.folder / f"tile-{index + 1}", at.address, ports[-1])
-            _furnish(tile)
+            _furnish(tile, bench.data / "pages")
             _start(tile, bench)
         return Served(at.address, tuple(ports))
 
@@ -204,16 +225,19 @@ class Apache:
         return (client.stdout + client.stderr).decode().splitlines()[0].split(" [")[0]
 
 
-def _furnish(tile: _Tile) -> None:
-    """The folder of a server with its page and its configuration."""
-    given, folder, threads = tile.case.parameters, tile.folder, 2 * tile.connections
-    threads += _SPARE_THREADS
-    (folder / "pages").mkdir(parents=True)
-    page = (b"0123456789abcdef" * (int(given["page"]) // 16 + 1))[: int(given["page"])]
-    (folder / "pages" / "page").write_bytes(page)
+def _name(number: int, files: int) -> str:
+    """Of a page, as wrk.lua asks for it."""
+    return "page" if files == 1 else f"{number // _A_FOLDER}/{number % _A_FOLDER}"
+
+
+def _furnish(tile: _Tile, pages: Path) -> None:
+    """The folder of a server with its configuration."""
+    folder, threads = tile.folder, 2 * tile.connections + _SPARE_THREADS
+    folder.mkdir(parents=True)
     (folder / "configuration").write_text(
         _CONFIGURATION.format(
             folder=folder,
+            pages=pages,
             address=tile.address,
             port=tile.port,
             modules=_MODULES,
