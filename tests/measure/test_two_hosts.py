@@ -8,8 +8,10 @@ import json
 import os
 import shlex
 import signal
+import socket
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from waiting import LIMIT_S, until
 
 from homenode.hosts.adapters.registry import adapter
 from homenode.hosts.comparison import compare
+from homenode.hosts.comparison.refuse import hosts_differ
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.live.cgroups import gone
 from homenode.hosts.live.packages import missing
@@ -171,6 +174,41 @@ def test_only_who_holds_the_token_is_let_in(command: Command, tmp_path: Path) ->
         assert "too short" in command(*words).stderr
         # It still serves those who hold it.
         measured(command, tmp_path, suite(tmp_path), *there.arguments)
+
+
+def test_nothing_that_is_sent_ends_a_listener(command: Command, tmp_path: Path) -> None:
+    with agent(tmp_path) as there:
+        address, port = there.place.split(":")
+        for sent in (b"", b"GET / HTTP/1.0\r\n\r\n", b'{"proof": "\\ud800"}\n', b"[]\n", b"\xff\n"):
+            with socket.create_connection((address, int(port))) as connected:
+                connected.sendall(sent)
+                connected.shutdown(socket.SHUT_WR)
+                while connected.recv(1 << 16):
+                    pass
+        assert there.log.read_text().count("refused") == 5
+        measured(command, tmp_path, suite(tmp_path), *there.arguments)
+
+
+def test_names_of_the_peer_are_left_out(command: Command, tmp_path: Path) -> None:
+    with agent(tmp_path) as there:
+        result = measured(command, tmp_path, suite(tmp_path), *there.arguments, "--anonymous")
+    assert result.environment["anonymous"] is True
+    assert "host" not in result.environment
+    assert there.place.partition(":")[0] not in (tmp_path / "r.json").read_text()
+
+
+def test_other_clients_are_told_beside_a_comparison(command: Command, tmp_path: Path) -> None:
+    with agent(tmp_path) as there:
+        first = measured(command, tmp_path, suite(tmp_path), *there.arguments)
+    client = first.environment["client"]
+    assert isinstance(client, dict)
+    other = replace(
+        first, environment=first.environment | {"client": client | {"clock": "a sundial"}}
+    )
+    assert not [one for one in hosts_differ(first, first) if "client" in one]
+    (told,) = [one for one in hosts_differ(first, other) if "client" in one]
+    assert told.startswith("the client's clock")
+    assert "a sundial" in told
 
 
 def test_a_gate_cannot_tell_the_two_sides_of_one_machine(command: Command, tmp_path: Path) -> None:

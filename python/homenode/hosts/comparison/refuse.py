@@ -114,6 +114,10 @@ def hosts_differ(first: Measured, second: Measured) -> list[str]:
     memory = [_memory_gib(result.environment) for result in (first, second)]
     if memory[0] != memory[1] and None not in memory:
         found.append(f"memory: {memory[0]} and {memory[1]} GiB")
+    clients = [_mapping(result.environment.get("client")) for result in (first, second)]
+    if all(clients):
+        mine, theirs = (_told(client, short=short) for client in clients)
+        found += [f"the client's {one}" for one in _by_key("", mine, theirs, HOST)]
     flaws = [_mapping(result.environment.get("mitigations")) for result in (first, second)]
     names = sorted(name for name in flaws[0] | flaws[1] if flaws[0].get(name) != flaws[1].get(name))
     if names:

@@ -122,7 +122,7 @@ def _admitted(connected: socket.socket, token: bytes) -> bool:
     descriptor = connected.fileno()
     try:
         return admit(Channel(descriptor, descriptor, most=MOST_REQUEST), token)
-    except (ConnectionLostError, OSError):
+    except (ConnectionLostError, OSError, ValueError):  # the last for what no text can hold
         return False
 
 

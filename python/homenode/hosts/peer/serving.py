@@ -22,6 +22,7 @@ from typing import Any
 from homenode.errors import HomenodeError, Where
 from homenode.hosts.adapter import At, Serves
 from homenode.hosts.adapters.registry import adapter
+from homenode.hosts.anonymous import Names
 from homenode.hosts.bench import PORTS, Place
 from homenode.hosts.errors import ConnectionLostError, MeasureError
 from homenode.hosts.live import Host
@@ -73,6 +74,7 @@ class Serving:
     def __init__(self, channel: Channel, host: Host, work: Path) -> None:
         self._channel, self._host, self._work = channel, host, work
         self._at = At()
+        self._names = Names(())
         self._ports = PORTS
         self._device: str | None = None
         self._data: dict[str, Path] = {}
@@ -122,9 +124,10 @@ class Serving:
         except ConnectionLostError:
             raise
         except HomenodeError as error:
-            return {"refused": str(error)}
+            why = str(error)
         except (TypeError, ValueError, KeyError, OSError) as error:
-            return {"refused": f"{name}: {type(error).__name__}: {error}"}
+            why = f"{name}: {type(error).__name__}: {error}"
+        return {"refused": self._names.value(why)}
 
     # What may be asked
 
@@ -132,6 +135,8 @@ class Serving:
         """Who this is, and where its servers will listen."""
         address = address or _reached_by_ssh()
         _check_address(address)
+        if anonymous:
+            self._names = Names.here()
         self._at, self._ports = At(address, address), _checked_ports(ports)
         self._device = device_of(address)
         groups = self._host.groups
@@ -193,7 +198,7 @@ class Serving:
         with self._benched(row, processors, limit_s) as bench:
             version = _serves(row).version_of("server", bench)
             row.adapter.prepare(row.case, bench)
-        return {"version": version}
+        return {"version": self._names.value(version)}
 
     def _begin(self, *, processors: int | None, limit_s: float, **asked: Any) -> Message:
         """Start the servers of a case; they serve until `end`."""
@@ -232,7 +237,7 @@ class Serving:
         outputs = {} if raw is None else _outputs(raw)
         if raw is not None:
             shutil.rmtree(raw, ignore_errors=True)
-        return {"outputs": outputs}
+        return {"outputs": self._names.value(outputs)}
 
     # Inside
 
