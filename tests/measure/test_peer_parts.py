@@ -190,7 +190,7 @@ def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
 
 
 HELLO = {"anonymous": True, "address": "127.0.0.1", "ports": [21_000, 29_999]}
-NAMED = {"processors": None, "limit_s": 60.0, "adapter_name": "request", "case": "x"}
+NAMED = {"processors": None, "setting": {}, "limit_s": 60.0, "adapter_name": "request", "case": "x"}
 
 
 def test_an_agent_runs_cases_and_no_commands(asking: Asking) -> None:
@@ -207,6 +207,10 @@ def test_an_agent_runs_cases_and_no_commands(asking: Asking) -> None:
         ("begin", begin | {"limit_s": 1e9}, "allows up to"),
         ("begin", begin | {"limit_s": "long"}, "begin"),
         ("begin", begin | {"processors": 1_000_000}, "processors"),
+        ("begin", begin | {"setting": {"weight": 0}}, "out of range"),
+        ("begin", begin | {"setting": {"weight": "much"}}, "no setting"),
+        ("begin", begin | {"setting": None}, "no setting"),
+        ("check", {"setting": {"quota": -1.0}}, "quota"),
         ("hello", HELLO | {"address": "192.0.2.1"}, "no server can listen"),
         ("hello", HELLO | {"address": "::1"}, "IPv4"),
         ("hello", HELLO | {"address": None}, "--peer-address"),

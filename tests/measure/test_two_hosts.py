@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from able import own_processors
 from live import LACKS
 from peering import HOMENODE, Agent, agent, peer_command, stand_in, suite, working_in
 from waiting import LIMIT_S, until
@@ -107,6 +108,26 @@ def test_each_tool_serves_a_peer(name: str, given: str, command: Command, tmp_pa
     assert run.work > 0.0
     assert number(run.details, "hosts", "client", "cpu_s") > 0.0
     assert result.versions[name]
+
+
+def test_two_settings_of_the_servers_in_turns(command: Command, tmp_path: Path) -> None:
+    cpus = own_processors()
+    sides = ["--a", f"cpus={cpus[0]}", "--b", f"cpus={cpus[0]},{cpus[-1]}", "--repeats", "1"]
+    with agent(tmp_path) as there:
+        words = ["measure", "ab", suite(tmp_path), *there.arguments, "-o", tmp_path / "r.json"]
+        assert command(*words, *sides).returncode == 0
+        for wrong, said in (
+            ("env=A=b", "asks for variables"),
+            ("cpus=4000", "asks for processors"),
+        ):
+            done = command(*words, "--a", wrong, "--repeats", "1")
+            assert done.returncode == 2
+            assert said in done.stderr
+    runs = load(tmp_path / "r.json").records
+    assert {(one.system, one.processors) for one in runs} == {
+        ("a", 1),
+        ("b", len({cpus[0], cpus[-1]})),
+    }
 
 
 def test_one_host_and_two_do_not_compare(command: Command, tmp_path: Path) -> None:

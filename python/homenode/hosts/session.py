@@ -140,14 +140,7 @@ class Session:
         """
         self._host, self._work = host, work
         for system in self._systems.values():
-            host.groups.check(system.setting)
-            absent = sorted(set(system.setting.cpus or ()) - set(host.cpus))
-            if absent:
-                raise MeasureError(
-                    f"system {system.name} asks for processors {cpu_list(absent)}",
-                    there=f"this process may use {cpu_list(host.cpus)}",
-                    next_step="name some of these",
-                )
+            self._check(system)
         cells = self._cells()
         self._describe(cells)
         planned = [self._repeats(cell.row) for cell in cells]
@@ -168,6 +161,11 @@ class Session:
         return self.result
 
     # The plan
+
+    def _check(self, system: System) -> None:
+        """Raise `MeasureError` for a setting that the host cannot make."""
+        self._host.groups.check(system.setting)
+        refuse_absent(system, self._host.cpus)
 
     def _cells(self) -> list[Cell]:
         """The cases that this host can run; the others are noted with the reason."""
@@ -518,6 +516,17 @@ def work_folder(where: Path | None) -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
+
+
+def refuse_absent(system: System, cpus: Sequence[int]) -> None:
+    """Raise for a system that names processors which are not among these."""
+    absent = sorted(set(system.setting.cpus or ()) - set(cpus))
+    if absent:
+        raise MeasureError(
+            f"system {system.name} asks for processors {cpu_list(absent)}",
+            there=f"there may be used {cpu_list(cpus)}",
+            next_step="name some of these",
+        )
 
 
 def made_folder(folder: Path) -> Path:

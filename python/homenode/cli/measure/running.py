@@ -108,13 +108,20 @@ def ab(
     seed: SeedOption = 1,
     claim: Annotated[str | None, typer.Option("--claim", help=CLAIM_HELP, metavar="PCT")] = None,
     anonymous: AnonymousOption = False,
+    peer: PeerOption = None,
+    token_file: TokenOption = None,
+    peer_address: AddressOption = None,
+    peer_ports: PortsOption = "21000-29999",
+    peer_command: PeerCommandOption = "homenode",
+    ssh: SshOption = "ssh",
     as_json: JsonOption = False,
 ) -> None:
     """Two settings of this host in turns: a b b a ...
 
     A setting is words such as "cpus=0-1 weight=200 quota=0.5 period=50ms env=NAME=value", or
     switch='command' (and back='command'), which sets the host up before each repetition.
-    Equal words on both sides measure the noise.
+    Equal words on both sides measure the noise. With --peer the settings are those of the servers
+    there; commands run here.
     """
     from homenode.hosts.comparison import compare_settings
     from homenode.hosts.comparison.claim import refuse_senseless_claim
@@ -124,7 +131,9 @@ def ab(
     refuse_senseless_claim(pct)
     options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
     systems = [parse("a", a), parse("b", b)]
-    kept = _measure(_enough_pairs(suite, repeats), systems, options, output, anonymous=anonymous)
+    way = way_of(peer, token_file, peer_address, peer_ports, peer_command, ssh, folder)
+    found = _enough_pairs(suite, repeats)
+    kept = _measure(found, systems, options, output, anonymous=anonymous, way=way)
     try:
         show_comparison(compare_settings(kept.result, claim_pct=pct), as_json=as_json)
     except HomenodeError as error:

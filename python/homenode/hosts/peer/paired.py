@@ -22,9 +22,16 @@ from homenode.hosts.live.hostwide import Counts, device_of
 from homenode.hosts.live.packages import cache_of
 from homenode.hosts.peer.bench import ClientBench
 from homenode.hosts.peer.clock import Clocks
-from homenode.hosts.peer.peer import Peer
+from homenode.hosts.peer.peer import Asked, Peer
 from homenode.hosts.requirements import Refusal, refusals
-from homenode.hosts.session import PREPARE_LIMIT_S, Cell, Session, made_folder, removed
+from homenode.hosts.session import (
+    PREPARE_LIMIT_S,
+    Cell,
+    Session,
+    made_folder,
+    refuse_absent,
+    removed,
+)
 from homenode.hosts.settings import System
 from homenode.hosts.suite import Row
 
@@ -95,9 +102,19 @@ class PairedSession(Session):
             "hosts": 2,
         }
 
-    def _cpus(self, _system: System) -> tuple[int, ...]:
+    def _check(self, system: System) -> None:
+        """Raise for a setting that the peer cannot make: it is made for the servers."""
+        if system.env:
+            raise MeasureError(
+                f"system {system.name} asks for variables: a peer sets none for its servers",
+                next_step="leave env= out",
+            )
+        refuse_absent(system, self._peer.told.cpus)
+        self._peer.check(system.setting)
+
+    def _cpus(self, system: System) -> tuple[int, ...]:
         """Of the peer: it is its processors that a case is run with."""
-        return self._peer.told.cpus
+        return system.setting.cpus or self._peer.told.cpus
 
     def _prepare(self, cell: Cell, system: System) -> None:
         """Once a case and number of processors: what its servers need, versions, a warm-up."""
@@ -105,7 +122,8 @@ class PairedSession(Session):
             return
         row = cell.row
         name = f"prepare-{cell.id}-{self._count(cell, system)}-{system.name}"
-        server = self._peer.prepare(row, cell.processors, PREPARE_LIMIT_S)
+        asked = Asked(row, cell.processors, system.setting, PREPARE_LIMIT_S)
+        server = self._peer.prepare(asked)
         with self._client(row, name, PREPARE_LIMIT_S) as bench:
             client = _serves(row).version_of("client", bench)
         both = server if server == client else f"{server} (server), {client} (client)"
@@ -114,10 +132,11 @@ class PairedSession(Session):
             self._measured(cell, system, f"warm-up-{name}")
         cell.prepared.add(system.name)
 
-    def _measured(self, cell: Cell, _system: System, name: str) -> tuple[Output, Account, int]:
+    def _measured(self, cell: Cell, system: System, name: str) -> tuple[Output, Account, int]:
         """One repetition on both hosts."""
         row, limit_s = cell.row, self._limit_s(cell.row)
-        served, count = self._peer.begin(row, cell.processors, limit_s)
+        asked = Asked(row, cell.processors, system.setting, limit_s)
+        served, count = self._peer.begin(asked)
         window = _Window(self._peer)
         with self._client(row, name, limit_s, window) as bench:
             try:

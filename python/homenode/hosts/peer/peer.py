@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import socket
 import time
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from typing import Any, Self, TypeVar
 from homenode.hosts.adapter import Served
 from homenode.hosts.bench import Account
 from homenode.hosts.errors import ConnectionLostError, MeasureError
+from homenode.hosts.live.cgroups import Setting
 from homenode.hosts.live.hostwide import Counts
 from homenode.hosts.live.processes import told
 from homenode.hosts.peer.clock import Exchange, Reading, reading
@@ -43,6 +45,24 @@ class Told:
     environment: Mapping[str, Any]
     here: bool
     """Whether it is this very machine."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What servers are asked for."""
+
+    row: Row
+    processors: int | None
+    """How many of those that the setting names, or of all; None for each of them."""
+    setting: Setting
+    limit_s: float
+    """They end by themselves after so long [s]."""
+
+    def as_json(self) -> dict[str, object]:
+        """What goes to the agent."""
+        setting = dataclasses.asdict(self.setting)
+        told = {"processors": self.processors, "limit_s": self.limit_s, "setting": setting}
+        return {**told, **_named(self.row)}
 
 
 @dataclass(frozen=True)
@@ -122,16 +142,19 @@ class Peer:
         found = self._ask("refusal", _named(row)).get("refusal")
         return None if found is None else _checked(Refusal, found)
 
-    def prepare(self, row: Row, processors: int | None, limit_s: float) -> str:
+    def check(self, setting: Setting) -> None:
+        """Raise `MeasureError` for a setting that it cannot make for its servers."""
+        self._ask("check", {"setting": dataclasses.asdict(setting)})
+
+    def prepare(self, asked: Asked) -> str:
         """Have it make what a case needs; the version of what serves."""
-        given = {"processors": processors, "limit_s": limit_s, **_named(row)}
-        answer = self._ask("prepare", given, within_s=limit_s + _MORE_S)
+        answer = self._ask("prepare", asked.as_json(), within_s=asked.limit_s + _MORE_S)
         return _checked(str, answer.get("version"))
 
-    def begin(self, row: Row, processors: int | None, limit_s: float) -> tuple[Served, int]:
+    def begin(self, asked: Asked) -> tuple[Served, int]:
         """Start a case's servers: how to reach them, and on how many processors they run."""
-        given = {"processors": processors, "limit_s": limit_s, **_named(row)}
-        begun = _checked(_Begun, self._ask("begin", given, within_s=limit_s + _MORE_S))
+        answer = self._ask("begin", asked.as_json(), within_s=asked.limit_s + _MORE_S)
+        begun = _checked(_Begun, answer)
         return begun.served, begun.processors
 
     def measuring(self) -> float:

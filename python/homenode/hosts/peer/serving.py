@@ -16,8 +16,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from homenode.errors import HomenodeError, Where
 from homenode.hosts.adapter import At, Serves
@@ -109,6 +112,7 @@ class Serving:
             "clock": self._clock,
             "quiet": self._quiet,
             "refusal": self._refusal,
+            "check": self._check,
             "prepare": self._prepare,
             "begin": self._begin,
             "measuring": self._measuring,
@@ -192,20 +196,30 @@ class Serving:
         found = refusals(_row(**asked), self._work, "server")
         return {"refusal": found and dataclasses.asdict(found)}
 
-    def _prepare(self, *, processors: int | None, limit_s: float, **asked: Any) -> Message:
+    def _check(self, *, setting: Mapping[str, Any]) -> Message:
+        """Whether servers can be set so; what is wrong is refused."""
+        self._host.groups.check(_setting(setting))
+        return {}
+
+    def _prepare(
+        self, *, limit_s: float, processors: int | None, setting: Any, **asked: Any
+    ) -> Message:
         """Make what all repetitions of a case need; the version of what serves."""
         row = _row(**asked)
-        with self._benched(row, processors, limit_s) as bench:
+        with self._benched(row, _setting(setting), processors, limit_s) as bench:
             version = _serves(row).version_of("server", bench)
             row.adapter.prepare(row.case, bench)
         return {"version": self._names.value(version)}
 
-    def _begin(self, *, processors: int | None, limit_s: float, **asked: Any) -> Message:
+    def _begin(
+        self, *, limit_s: float, processors: int | None, setting: Any, **asked: Any
+    ) -> Message:
         """Start the servers of a case; they serve until `end`."""
         self._end()
         row = _row(**asked)
         with ExitStack() as until_it_serves:
-            bench = until_it_serves.enter_context(self._benched(row, processors, limit_s))
+            benched = self._benched(row, _setting(setting), processors, limit_s)
+            bench = until_it_serves.enter_context(benched)
             served = _serves(row).serve(row.case, bench, self._at)
             self._running, self._bench = until_it_serves.pop_all(), bench
         self._silence_s = _bounded(limit_s)
@@ -247,14 +261,17 @@ class Serving:
         return self._bench
 
     @contextmanager
-    def _benched(self, row: Row, processors: int | None, limit_s: float) -> Iterator[CountedBench]:
+    def _benched(
+        self, row: Row, setting: Setting, processors: int | None, limit_s: float
+    ) -> Iterator[CountedBench]:
         """A bench for a case, torn down whatever happens."""
         host, self._count = self._host, self._count + 1
         refusal = refusals(row, self._work, "server")
         if refusal is not None:
             raise MeasureError(refusal.why, next_step=refusal.next_step)
-        cpus = pick(processors or len(host.cpus), host.cpus)
-        setting = Setting(cpus=cpus if "cpuset" in host.groups.can else None)
+        there = setting.cpus or host.cpus
+        cpus = pick(processors or len(there), there)
+        setting = replace(setting, cpus=cpus if "cpuset" in host.groups.can else None)
         name = f"{self._count}-{row.adapter.name}"
         folder = made_folder(self._work / "runs" / name)
         raw = made_folder(self._work / "raw" / name)
@@ -283,6 +300,16 @@ def _row(*, adapter_name: str, case: str, parameters: Mapping[str, Any]) -> Row:
     """The case that a client names, as its adapter understands it."""
     made = adapter(adapter_name)
     return Row(made, case_of(made, case, parameters, _ON), 1, 1.0, False, (), _ON)
+
+
+def _setting(told: Mapping[str, Any]) -> Setting:
+    """What the servers' group is allowed, as its client writes it."""
+    try:
+        setting = TypeAdapter(Setting).validate_python(told)
+    except ValidationError as error:
+        raise MeasureError(f"that is no setting: {error.errors()[0]['msg']}") from error
+    setting.check()
+    return setting
 
 
 def _serves(row: Row) -> Serves:
