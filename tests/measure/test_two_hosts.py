@@ -280,9 +280,11 @@ def test_an_agent_that_cannot_listen(
 # Ends
 
 
-def client(folder: Path, there: Agent) -> subprocess.Popen[bytes]:
-    """One in the middle of a second, long repetition."""
-    shared = suite(folder, repeats=2, seconds=600.0)
+def client(
+    folder: Path, there: Agent, *, repeats: int = 2, seconds: float = 600.0
+) -> subprocess.Popen[bytes]:
+    """One in the middle of a repetition."""
+    shared = suite(folder, repeats=repeats, seconds=seconds)
     words = ["measure", str(shared), *there.arguments, "-o", str(folder / "r.json")]
     with (folder / "client.log").open("wb") as log:
         process = subprocess.Popen(
@@ -307,15 +309,21 @@ def test_a_client_that_is_killed_leaves_no_server(command: Command, tmp_path: Pa
 
 def test_an_agent_that_is_killed_ends_the_client(command: Command, tmp_path: Path) -> None:
     with agent(tmp_path) as there:
-        process = client(tmp_path, there)
+        process = client(tmp_path, there, repeats=500, seconds=0.5)
+        until(lambda: list(tmp_path.glob(".r.unfinished.*")), "a repetition that is finished")
         servers = working_in(there.folder)
         (session,) = children(there.process.pid)
         os.kill(session, signal.SIGKILL)
         until(lambda: all(map(gone, servers)), "the servers' end")
         assert process.wait(timeout=LIMIT_S) == 2
         said = (tmp_path / "client.log").read_text()
-        assert "is lost" in said or "failed" in said
+        assert "the peer" in said
+        assert "is lost" in said
         assert "Traceback" not in said
+        # What was finished is kept, and says that it is not all.
+        kept = load(tmp_path / "r.json")
+        assert kept.interrupted
+        assert kept.records
         # The next session removes the folder that this one had no time for.
         measured(command, tmp_path, suite(tmp_path), *there.arguments)
 
