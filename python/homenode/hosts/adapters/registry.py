@@ -14,6 +14,7 @@ ADAPTERS: dict[str, str] = {
     "dbench": "homenode.hosts.adapters.dbench:Dbench",
     "duckdb": "homenode.hosts.adapters.duckdb:DuckDb",
     "fio": "homenode.hosts.adapters.fio:Fio",
+    "floating": "homenode.hosts.adapters.floating:Floating",
     "hackbench": "homenode.hosts.adapters.hackbench:Hackbench",
     "integer": "homenode.hosts.adapters.integer:Integer",
     "iperf3": "homenode.hosts.adapters.iperf3:Iperf3",

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from homenode.errors import listed, nearest
-from homenode.hosts.adapters.integer.programs import PROGRAMS
+from homenode.hosts.adapters.floating.programs import PROGRAMS as FLOATING
+from homenode.hosts.adapters.integer.programs import PROGRAMS as INTEGER
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.reduce import Measured, area_of
 from homenode.hosts.result import Result
@@ -19,6 +20,8 @@ SETTINGS = ("gate", "affinity", "hosts")
 """Of a session, what changes its figures; how often it repeated does not."""
 CASE = ("metric", "unit", "better", "seconds", "load_per_processor", "parameters", "load")
 """Of a case; beside it whether a repetition that is not recorded comes first (`warm_up`)."""
+_PROGRAMS = {"integer": INTEGER, "floating": FLOATING}
+"""Of adapters that tell the versions of many packages."""
 HOST: Mapping[str, tuple[str, ...]] = {
     "processor": ("processors", "model"),
     "threads of a core": ("processors", "smt"),
@@ -68,12 +71,13 @@ def _of_programs(
     area: str, version: str | None, result: Measured, cases: Iterable[str]
 ) -> str | None:
     """Of an adapter that tells the versions of many packages those of the cases' own programs."""
-    if version is None or area != "integer":
+    programs = _PROGRAMS.get(area)
+    if version is None or programs is None:
         return version
     asked = (
         _mapping(result.cases.get(case, {}).get("parameters")).get("program") for case in cases
     )
-    packages = {PROGRAMS[name].package for name in asked if name in PROGRAMS}
+    packages = {programs[name].package for name in asked if name in programs}
     parts = [part for part in version.split(", ") if part.partition(" ")[0] in packages]
     return ", ".join(parts) or version
 
