@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ class CountedBench(HostBench):
         super().measured()
         self.window = (self.window[0], time.monotonic())
         self.counts = since(self._counted_before, read_counts(self.device))
+        self.counts["host_processors"] = float(os.cpu_count() or 1)
 
 
 @dataclass

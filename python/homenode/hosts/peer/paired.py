@@ -125,7 +125,7 @@ class PairedSession(Session):
         asked = Asked(row, cell.processors, system.setting, PREPARE_LIMIT_S)
         server = self._peer.prepare(asked)
         with self._client(row, name, PREPARE_LIMIT_S) as bench:
-            client = _serves(row).version_of("client", bench)
+            client = row.serves.version_of("client", bench)
         both = server if server == client else f"{server} (server), {client} (client)"
         self.result.versions.setdefault(row.adapter.name, both)
         if row.warm_up:
@@ -140,7 +140,7 @@ class PairedSession(Session):
         window = _Window(self._peer)
         with self._client(row, name, limit_s, window) as bench:
             try:
-                output = _serves(row).ask(row.case, bench, served, seconds=self._seconds(row))
+                output = row.serves.ask(row.case, bench, served, seconds=self._seconds(row))
                 account = self._account(bench.account(), bench, window, count)
             except BaseException:
                 # What went wrong first is what is told.
@@ -163,8 +163,8 @@ class PairedSession(Session):
             steal=max(quiet.steal for quiet in quiets.values()),
         )
         hosts = {
-            "server": _host(theirs, there.counts, count, len(self._peer.told.cpus)),
-            "client": _host(ours, bench.counts, len(bench.processors), len(self._host.cpus)),
+            "server": _host(theirs, there.counts, count),
+            "client": _host(ours, bench.counts, len(bench.processors)),
         }
         told = {"hosts": hosts, "clock": window.told(bench.window)}
         fields = {name: getattr(theirs, name) for name in Account.__dataclass_fields__}
@@ -223,22 +223,14 @@ class PairedSession(Session):
             yield bench
 
 
-def _serves(row: Row) -> Serves:
-    if not isinstance(row.adapter, Serves):
-        raise MeasureError(f"{row.adapter.name} runs on one host only")
-    return row.adapter
-
-
-def _host(account: Account, counts: Counts, processors: int, there: int) -> dict[str, object]:
+def _host(account: Account, counts: Counts, processors: int) -> dict[str, object]:
     """What one host did in the measured time."""
-    known = account.cpu.user is not None
     return {
         "processors": processors,
-        "host_processors": there,
         "seconds": account.seconds,
         "cpu_s": account.cpu.total,
-        "user_s": account.cpu.user if known else None,
-        "system_s": account.cpu.system if known else None,
+        "user_s": account.cpu.user,
+        "system_s": account.cpu.system,
         "foreign": account.quiet.foreign,
         "steal": account.quiet.steal,
         **counts,

@@ -23,7 +23,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from homenode.errors import HomenodeError, Where
-from homenode.hosts.adapter import At, Serves
+from homenode.hosts.adapter import At
 from homenode.hosts.adapters.registry import adapter
 from homenode.hosts.anonymous import Names
 from homenode.hosts.bench import PORTS, Place
@@ -207,7 +207,7 @@ class Serving:
         """Make what all repetitions of a case need; the version of what serves."""
         row = _row(**asked)
         with self._benched(row, _setting(setting), processors, limit_s) as bench:
-            version = _serves(row).version_of("server", bench)
+            version = row.serves.version_of("server", bench)
             row.adapter.prepare(row.case, bench)
         return {"version": self._names.value(version)}
 
@@ -220,7 +220,7 @@ class Serving:
         with ExitStack() as until_it_serves:
             benched = self._benched(row, _setting(setting), processors, limit_s)
             bench = until_it_serves.enter_context(benched)
-            served = _serves(row).serve(row.case, bench, self._at)
+            served = row.serves.serve(row.case, bench, self._at)
             self._running, self._bench = until_it_serves.pop_all(), bench
         self._silence_s = _bounded(limit_s)
         return {"served": dataclasses.asdict(served), "processors": len(bench.processors)}
@@ -310,12 +310,6 @@ def _setting(told: Mapping[str, Any]) -> Setting:
         raise MeasureError(f"that is no setting: {error.errors()[0]['msg']}") from error
     setting.check()
     return setting
-
-
-def _serves(row: Row) -> Serves:
-    if not isinstance(row.adapter, Serves):
-        raise MeasureError(f"{row.adapter.name} runs on one host only")
-    return row.adapter
 
 
 def _bounded(limit_s: float) -> float:
