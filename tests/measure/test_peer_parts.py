@@ -4,6 +4,7 @@ answers, what a whole host counts.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import socket
@@ -13,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,14 +24,17 @@ from peering import HOMENODE, working_in
 from waiting import LIMIT_S, until
 
 from homenode.hosts.errors import ConnectionLostError, MeasureError
+from homenode.hosts.live import gate
 from homenode.hosts.live.cgroups import gone
 from homenode.hosts.live.hostwide import device_of, read_counts, since
 from homenode.hosts.peer.clock import Clocks, Exchange, Reading, reading
 from homenode.hosts.peer.messages import Channel
+from homenode.hosts.peer.paired import PairedAccount, PairedSession
 from homenode.hosts.peer.token import admit, introduce, made_token, read_token
-from homenode.hosts.record import RunRecord
+from homenode.hosts.record import CpuTime, RunRecord
 from homenode.hosts.reduce import cells_of
 from homenode.hosts.reduce.two_hosts import two_hosts
+from homenode.hosts.session import Options
 from homenode.report.hosts.two_hosts import two_hosts_sentences
 
 # Clocks
@@ -301,6 +306,41 @@ def test_counts_only_grow() -> None:
 def test_a_device_is_known_by_its_address() -> None:
     assert device_of("127.0.0.1") == "lo"
     assert device_of("192.0.2.1") is None
+
+
+# The gate
+
+
+@pytest.mark.parametrize(("ours", "others"), [(False, True), (True, False)])
+def test_interrupts_are_the_load_s_between_two_hosts(
+    ours: bool, others: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second of a processor in interrupts, and nobody else."""
+    busy, interrupts = iter((10.0, 11.0)), iter((3.0, 4.0))
+    monkeypatch.setattr(gate, "not_idle", lambda: (next(busy), 0.0))
+    monkeypatch.setattr(gate, "interrupts_s", lambda: next(interrupts))
+    monkeypatch.setattr(gate, "kernel_threads_s", lambda: 0.0)
+    monkeypatch.setattr(gate, "read_pairs", lambda _path: {})
+    groups: Any = SimpleNamespace(machine_s=lambda: None)
+    asked = gate.Gate(groups, lambda: 0.0)
+    asked.interrupts_are_ours = ours
+    quiet = asked.watch().done()
+    assert (quiet.foreign > 0.0) is others
+
+
+def test_either_host_may_break_the_gate() -> None:
+    still = gate.Quiet(1.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0)
+    loud = dataclasses.replace(still, foreign=0.2)
+    session: Any = SimpleNamespace(options=Options())
+
+    def why(server: gate.Quiet, client: gate.Quiet) -> str | None:
+        quiets = {"server": server, "client": client}
+        used = (CpuTime(1.0), None, None, None, None, None, 1.0, loud, {})
+        return PairedSession._why_not(session, PairedAccount(*used, quiets), 0.03)
+
+    assert why(still, still) is None
+    assert "server's host others used 20.0 %" in str(why(loud, still))
+    assert "client's host others used 20.0 %" in str(why(still, loud))
 
 
 # What is told of it
