@@ -67,7 +67,8 @@ def test_the_gallery_has_every_chart_that_there_is() -> None:
     drawn = {
         "bands": "Published and simulated", "beside": "Advice, before and after",
         "courses": "Cores over time, and responses", "curves": "How a z/VM partition scales",
-        "heat": "A sweep of two things", "lying": "Headroom over days",
+        "heat": "A sweep of two things", "intervals": "One host against another",
+        "loads": "What comes out under each load", "lying": "Headroom over days",
         "moves": "Advice, before and after", "slices": "Who was on which core",
         "spreads": "Cores over time, and responses",
         "waterfall": "Where the cores of a partition went",

@@ -17,6 +17,7 @@ from typing import Any
 
 from homenode.cli import call
 from homenode.evidence.study import list_studies, load_study, recorded_outcome
+from homenode.hosts.recorded import copy_to
 from homenode.report.pictures import drawing
 from homenode.report.study_pictures import trust_picture
 
@@ -53,6 +54,8 @@ DRAWN = {
         "scaling", str(EXAMPLES / "zvm-monolith.toml"), "--processors", "10,20,40", "-n", "1",
     ],
     "Published and simulated": ["study", "z14-caf"],
+    "One host against another": ["measure", "compare", "old.json", "new.json"],
+    "What comes out under each load": ["measure", "show", "new.json"],
 }  # fmt: skip
 """Each chart's command."""
 
@@ -88,6 +91,7 @@ def _made(*commands: list[str]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="homenode-gallery-") as name, contextlib.chdir(name):
         told = FRAME.read_text().replace("[run]", "[run]\nrecord_dispatches = true")
         Path(FRAME.name).write_text(told)
+        copy_to(".")
         Path("use.csv").write_text("\n".join(_recorded()) + "\n")
         _done(["run", FRAME.name])
         for at, command in enumerate(commands):

@@ -54,6 +54,10 @@ def specs() -> dict[str, dict[str, Any]]:
         charts.Slice(place="0", kind=kind, start=10.0 + at, end=11.0 + at, distance=far, shown="A0")
         for at, (kind, far) in enumerate(zip(COLOURS, charts.HEIGHTS, strict=False))
     ]
+    interval = charts.Interval(
+        label="a", kind="one", value=1.0, low=-1.0, high=3.0, noise=2.0, shown="+1"
+    )
+    under = [charts.Loaded(load=at, value=at, low=at, high=2 * at) for at in (1.0, 8.0)]
     dots = [{"x": 2, "y": 1.5, "kind": "published"}]
     line = [{"x": x, "y": float(x), "kind": kind} for kind in COLOURS for x in (1, 2)]
     drawn = {
@@ -69,6 +73,8 @@ def specs() -> dict[str, dict[str, Any]]:
         "bands": charts.bands([placed], "Published"),
         "slices": charts.slices(slices, ["0", "1"], "Dispatches", COLOURS, "a 1 ms"),
         "moves": charts.moves([move], "Moves"),
+        "intervals": charts.intervals([interval], ("b against a", "deviation [%]"), COLOURS),
+        "loads": charts.loads({"a": {"result [1/s]": under}}, "Loads", "load [clients]"),
         "curves": charts.curves(
             line, ("x", "y"), ("Line", "processors", "ratio"), COLOURS, dots=dots
         ),

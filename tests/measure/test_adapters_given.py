@@ -16,6 +16,7 @@ NAMED = {
     "stressng": "compute",
     "hackbench": "sockets",
     "integer": "gcc",
+    "floating": "povray",
     "jmh": "warehouses",
 }
 

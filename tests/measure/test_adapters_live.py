@@ -22,6 +22,7 @@ ROWS = [
     ("stressng", "compute", "load = 1"),
     ("hackbench", "pipes", 'over = "pipes", load = 1, loops = 50'),
     *(("integer", name, "") for name in ("gcc", "gnugo", "hmmsearch", "stockfish", "x264")),
+    *(("floating", name, "") for name in ("povray", "lame", "clp", "nec2c", "calculix")),
     ("jmh", "warehouses", "load = 1, warm_up_s = 1.0, heap_mib = 128"),
 ]
 

@@ -16,6 +16,7 @@ TOOLS: dict[str, dict[str, str | int | float | bool]] = {
     "duckdb": {},
     "fio": {},
     "iperf3": {"load": 2},
+    "pgbench": {"load": 2},
     "request": {"load": 10},
     "sockperf": {"load": 3},
     "sysbench": {"load": 4},

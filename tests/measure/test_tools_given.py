@@ -14,6 +14,7 @@ MINE = (
     "iperf3",
     "lmbench",
     "netperf",
+    "pgbench",
     "request",
     "sockperf",
     "sysbench",

@@ -21,6 +21,8 @@ CASES = [
     ("duckdb", 'scale = 0.01, state = "warm"'),
     ("apache", "tiles = 1, load = 4"),
     ("apache", "tiles = 2, load = 4"),
+    ("apache", "tiles = 2, load = 4, files = 2500, page = 100"),
+    ("pgbench", 'mode = "tpcb-like", scale = 1'),
     ("netperf", "request = 200, response = 1000"),
     ("lmbench", 'test = "call"'),
 ]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from homenode.hosts.adapter import Output
+from homenode.hosts.adapters.pgbench import latencies_ms
 from homenode.hosts.adapters.registry import adapter
 from homenode.hosts.errors import MeasureError
 
@@ -38,6 +39,31 @@ def test_fio_reads_and_writes_are_one_work_and_the_worse_latency() -> None:
     assert output.latency_ms["mean"] == pytest.approx(0.239876445011)
     assert output.latency_ms["p99"] == pytest.approx(0.403456)
     assert output.details["iops"] == pytest.approx((17262 + 17258) / 1.001)
+
+
+def test_pgbench_counts_what_was_done_once_connected() -> None:
+    output = read("pgbench", "tpcb-like.txt", {"load": 2, "mode": "tpcb-like"})
+    assert output.work == 192
+    assert output.score == pytest.approx(195.022260)
+    assert output.seconds == pytest.approx(192 / 195.022260)
+
+
+def test_pgbench_logs_every_transaction(tmp_path: Path) -> None:
+    """`client number microseconds script seconds microseconds`, a file a thread."""
+    (tmp_path / "log.1").write_text("0 1 3000 0 1700000000 1\n0 2 1000 0 1700000000 2\n")
+    (tmp_path / "log.1.1").write_text("1 1 2000 0 1700000000 3\n")
+    found = latencies_ms(sorted(tmp_path.iterdir()))
+    assert found == {"mean": 2.0, "p50": 2.0, "p95": 2.0, "p99": 2.0, "max": 3.0}
+    (tmp_path / "log.2").write_text("1 1 skipped\n")
+    with pytest.raises(MeasureError, match="has no time"):
+        latencies_ms(sorted(tmp_path.iterdir()))
+
+
+def test_pgbench_that_failed_is_refused() -> None:
+    text = (SAMPLES / "pgbench" / "tpcb-like.txt").read_bytes()
+    one = adapter("pgbench")
+    with pytest.raises(MeasureError, match="3 transactions failed"):
+        one.parse(one.case("x", {}), text.replace(b"transactions: 0", b"transactions: 3"))
 
 
 def test_iperf3_counts_what_was_received() -> None:

@@ -1,9 +1,10 @@
-//! Requests and answers over TCP on loopback, of any two sizes: `answer` is the server, `ask` the
-//! clients. A thread a connection on both sides, as uperf does it; each asks again when it has its
-//! answer. Nagel's delay is off: a request is one write.
+//! Requests and answers over TCP, of any two sizes: `answer` is the server, `ask` the clients, on
+//! loopback or at an `address` that reaches another host. A thread a connection on both sides, as
+//! uperf does it; each asks again when it has its answer. Nagel's delay is off: a request is one
+//! write.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Barrier};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -22,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answered {
+    /// Where it listens.
+    #[serde(default = "loopback")]
+    address: IpAddr,
     port: u16,
     request: usize,
     response: usize,
@@ -30,6 +34,9 @@ struct Answered {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
+    /// Where the server listens.
+    #[serde(default = "loopback")]
+    address: IpAddr,
     port: u16,
     request: usize,
     response: usize,
@@ -39,15 +46,20 @@ struct Asked {
     gate: Option<std::path::PathBuf>,
 }
 
+fn loopback() -> IpAddr {
+    Ipv4Addr::LOCALHOST.into()
+}
+
 /// Serves until it is ended from outside.
 pub(crate) fn answer(json: &str) -> Outcome {
     let Answered {
+        address,
         port,
         request,
         response,
     } = parameters(json)?;
     check(port, request, response)?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).doing("listening on loopback")?;
+    let listener = TcpListener::bind((address, port)).doing("listening")?;
     loop {
         let (stream, _) = listener.accept().doing("accepting a connection")?;
         thread()
@@ -119,10 +131,11 @@ fn thread() -> Builder {
 /// All connections, made one after the other before any time is taken. A connection that gets no
 /// answer for long ends the run instead of hanging it.
 fn connected(asked: &Asked) -> Result<Vec<TcpStream>, Fault> {
+    let server = SocketAddr::from((asked.address, asked.port));
     (0..asked.connections)
         .map(|_| {
-            let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, asked.port))
-                .doing("connecting to the server")?;
+            let stream =
+                TcpStream::connect_timeout(&server, PATIENCE).doing("connecting to the server")?;
             stream.set_nodelay(true).doing("setting up a connection")?;
             stream
                 .set_read_timeout(Some(PATIENCE))

@@ -9,17 +9,24 @@ use serde_json::{json, Value};
 
 /// A server of such answers, on a port where it listens; it goes on until the process ends.
 fn server(request: usize, response: usize) -> u16 {
+    server_at(Ipv4Addr::LOCALHOST, request, response)
+}
+
+fn server_at(address: Ipv4Addr, request: usize, response: usize) -> u16 {
     for _ in 0..20 {
         // Free a moment ago; where somebody else was quicker, the server ends and another is
         // taken.
-        let port = TcpListener::bind("127.0.0.1:0")
+        let port = TcpListener::bind((address, 0))
             .and_then(|listener| listener.local_addr())
             .expect("loopback")
             .port();
-        let given = json!({"port": port, "request": request, "response": response}).to_string();
+        let given = json!({
+            "address": address, "port": port, "request": request, "response": response,
+        })
+        .to_string();
         let serving = std::thread::spawn(move || run("answer", &given));
         while !serving.is_finished() {
-            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() && !serving.is_finished() {
+            if TcpStream::connect((address, port)).is_ok() && !serving.is_finished() {
                 return port;
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -54,6 +61,20 @@ fn asks_are_answered() {
             "{told}"
         );
     }
+}
+
+#[test]
+fn a_server_listens_at_its_own_address_alone() {
+    // Each address of 127.0.0.0/8 is this host's.
+    let elsewhere = Ipv4Addr::new(127, 7, 0, 1);
+    let mut asked = json!({
+        "address": elsewhere, "port": server_at(elsewhere, 1, 1), "request": 1, "response": 1,
+        "connections": 2, "seconds": 0.05,
+    });
+    run("ask", &asked.to_string()).expect("answers");
+    asked["address"] = json!(Ipv4Addr::new(127, 7, 0, 2));
+    let refused = run("ask", &asked.to_string()).expect_err("nobody listens there");
+    assert!(refused.to_string().contains("connecting"), "{refused}");
 }
 
 #[test]

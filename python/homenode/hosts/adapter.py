@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from homenode.hosts.record import Better
 
 Parameters = Mapping[str, str | int | float | bool]
+Side = Literal["client", "server"]
+"""Of a case that two hosts share: where its clients run, or its servers."""
+LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Need:
     """Pinned version, for `pypi` and `maven`."""
     plug_in: bool = False
     """Whether it is non-free or optional: never asked for, used where it is."""
+    side: Side | None = None
+    """Which of two hosts needs it; None for both."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +228,42 @@ class Adapter(Protocol):
 
     def version(self, bench: Bench) -> str:
         """The tool's version, as it prints it."""
+
+
+@dataclass(frozen=True)
+class At:
+    """Where servers listen, and for whom; on one host that is loopback."""
+
+    address: str = LOOPBACK
+    """Of IPv4, in digits; nothing listens at another."""
+    clients: str = LOOPBACK
+    """Where the clients come from."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """What clients must know of servers that have been started."""
+
+    address: str = LOOPBACK
+    ports: tuple[int, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Such as a password that was made up for them."""
+
+
+@runtime_checkable
+class Serves(Protocol):
+    """An adapter whose servers may run on another host than its clients; its `measure` is both, one
+    after the other.
+    """
+
+    def serve(self, case: Case, bench: Bench, at: At) -> Served:
+        """Start fresh servers; they listen when this returns."""
+
+    def ask(self, case: Case, bench: Bench, served: Served, *, seconds: float) -> Output:
+        """One repetition of about so many seconds, with fresh clients."""
+
+    def version_of(self, side: Side, bench: Bench) -> str:
+        """The version of what runs on that side."""
 
 
 @runtime_checkable

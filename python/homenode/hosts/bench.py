@@ -23,8 +23,7 @@ from homenode.hosts.live.packages import find
 from homenode.hosts.live.processes import read, told
 from homenode.hosts.record import CpuTime, Switches
 
-_FIRST_PORT = 21_000
-_LAST_PORT = 29_999
+PORTS = range(21_000, 30_000)
 _PORTS_APART = 61
 SURROUNDINGS = {"LANG": "C"} | {k: v for k, v in os.environ.items() if k == "PYTHONPATH"}
 """Nothing of the user's surroundings, but what a Python of ours may need to find us."""
@@ -91,6 +90,8 @@ class HostBench:
     """Set on each process where the group has no cpuset."""
     env: Mapping[str, str] = field(default_factory=dict)
     clock: Clock = field(default_factory=HostClock)
+    ports: range = PORTS
+    """Those that servers may listen at."""
 
     def __post_init__(self) -> None:
         self.folder = self.place.folder
@@ -141,7 +142,7 @@ class HostBench:
 
     def free_port(self) -> int:
         """A port that nothing listens on now."""
-        every = range(_FIRST_PORT, _LAST_PORT + 1)
+        every = self.ports
         # Two sessions at once begin at different places, or each could take the other's server
         # for its own; in a namespace there is nobody else.
         first = 0 if self.namespace is not None else os.getpid() * _PORTS_APART % len(every)
@@ -151,7 +152,7 @@ class HostBench:
                 self._ports.add(port)
                 return port
         raise MeasureError(
-            f"no TCP port from {_FIRST_PORT} to {_LAST_PORT} is free",
+            f"no TCP port from {every.start} to {every.stop - 1} is free",
             next_step="see `ss -ltn` for who listens",
         )
 

@@ -9,5 +9,11 @@ class MeasureError(HomenodeError):
     """Something about a measurement cannot be done; says what, why and what to do next."""
 
 
+class ConnectionLostError(MeasureError):
+    """The other of two hosts is gone, silent, or says what cannot be; nothing more can be asked of
+    it.
+    """
+
+
 class MeasureFileError(InputError, MeasureError):
     """A suite's file is wrong; says at which line and column."""

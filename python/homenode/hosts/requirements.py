@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from homenode.hosts.adapter import Side
 from homenode.hosts.live.packages import missing, remedy
 from homenode.hosts.suite import Row
 
@@ -22,9 +23,14 @@ class Refusal:
     next_step: str
 
 
-def refusals(row: Row, work: Path) -> Refusal | None:
-    """The first reason against a case; None if it can run."""
+def refusals(row: Row, work: Path, side: Side | None = None) -> Refusal | None:
+    """The first reason against a case, or against that side of it; None if it can run."""
     wanted = row.adapter.requires(row.case)
+    if side is not None:
+        needs = tuple(need for need in wanted.needs if need.side in (None, side))
+        wanted = replace(wanted, needs=needs)
+    if side == "client":  # what is made on disk and held in memory is the servers'
+        wanted = replace(wanted, disk_bytes=0, memory_bytes=0)
     absent = missing(wanted.needs, row.adapter)
     if absent:
         tools = ", ".join(need.program for need in absent)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +13,9 @@ from homenode.hosts.errors import MeasureError
 from homenode.hosts.keeping import Keeper
 from homenode.hosts.live import Host
 from homenode.hosts.live.environment import capture
+from homenode.hosts.peer.paired import PairedSession
+from homenode.hosts.peer.peer import Peer
+from homenode.hosts.peer.transport import Way
 from homenode.hosts.result import Result
 from homenode.hosts.session import Options, Progress, Session, now, why, work_folder
 from homenode.hosts.settings import System
@@ -40,9 +44,11 @@ def run_suite(
     out: Path | None = None,
     anonymous: bool = False,
     progress: Progress | None = None,
+    way: Way | None = None,
 ) -> Kept:
     """Run a suite on this host and keep the result.
 
+    With `way` to a peer its host is the one that is measured: servers run there, clients here.
     `out` is the result's file, `<suite>-<time>.json` in the current folder if not given; raw
     outputs lie in a folder beside it. Ctrl-C keeps what is finished: the result says so.
     From the first finished repetition on whatever goes wrong keeps what is finished too, with
@@ -67,12 +73,23 @@ def run_suite(
     trouble: str | None = None
     try:
         environment = capture(anonymous=anonymous)
-        with Host.open() as host, work_folder(options.folder) as work:
-            sized, left = _sized(suite, systems, options, host.cpus)
-            session = Session(
-                sized, systems, left, raw=keeper.raw, progress=tell, keep=keeper.so_far
-            )
-            session.result.environment = environment | {"cgroups": _cgroups(host)}
+        with (
+            Host.open() as host,
+            work_folder(None if way else options.folder) as work,
+            _reached(way, anonymous=anonymous) as peer,
+        ):
+            environment |= {"cgroups": _cgroups(host)}
+            cpus = host.cpus if peer is None else peer.told.cpus
+            sized, left = _sized(suite, systems, options, cpus)
+            given = (sized, systems, left, keeper.raw, tell, keeper.so_far)
+            if peer is None:
+                session = Session(*given)
+            else:
+                session = PairedSession(peer, *given)
+                host.gate.interrupts_are_ours = True
+                _refuse_here(peer, options)
+                environment = {**peer.told.environment, "client": environment}
+            session.result.environment = environment
             session.run(host, work)
         _refuse_empty(session.result, keeper, anonymous=anonymous)
     except BaseException as error:
@@ -88,6 +105,27 @@ def run_suite(
     result.finished = result.finished or now()
     path, raw = keeper.finish(result)
     return Kept(result, path, raw, trouble, tuple(keeper.recovered))
+
+
+@contextlib.contextmanager
+def _reached(way: Way | None, *, anonymous: bool) -> Iterator[Peer | None]:
+    """The peer, if there is one."""
+    if way is None:
+        yield None
+        return
+    with Peer(way, anonymous=anonymous) as peer:
+        yield peer
+
+
+def _refuse_here(peer: Peer, options: Options) -> None:
+    """Raise for a peer that is this machine, where the gate would take each side's work for that of
+    others.
+    """
+    if peer.told.here and options.foreign_limit is not None:
+        raise MeasureError(
+            "the peer is this very machine: what its servers do would count as others' work",
+            next_step="measure without --peer, or with --gate off",
+        )
 
 
 def _sized(

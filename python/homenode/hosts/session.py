@@ -22,7 +22,7 @@ from homenode.errors import HomenodeError
 from homenode.hosts import settings as sides
 from homenode.hosts.adapter import Output
 from homenode.hosts.bench import Account, HostBench, Place
-from homenode.hosts.errors import MeasureError
+from homenode.hosts.errors import ConnectionLostError, MeasureError
 from homenode.hosts.live import Host
 from homenode.hosts.live.cgroups import cpu_list
 from homenode.hosts.live.cpus import pick
@@ -37,7 +37,7 @@ from homenode.hosts.result import RawOutputs, Result
 from homenode.hosts.settings import System
 from homenode.hosts.suite import Row, Suite
 
-_PREPARE_LIMIT_S = 600.0
+PREPARE_LIMIT_S = 600.0
 _ON_DISK = Path("/var/tmp")  # noqa: S108 - a folder of our own is made in it
 """Not `/tmp`, which is memory on many hosts."""
 _PREFIX = "homenode-measure-"
@@ -112,7 +112,6 @@ class Session:
         suite: Suite,
         systems: Sequence[System],
         options: Options,
-        *,
         raw: RawOutputs,
         progress: Progress | None = None,
         keep: Callable[[Result], None] | None = None,
@@ -141,14 +140,7 @@ class Session:
         """
         self._host, self._work = host, work
         for system in self._systems.values():
-            host.groups.check(system.setting)
-            absent = sorted(set(system.setting.cpus or ()) - set(host.cpus))
-            if absent:
-                raise MeasureError(
-                    f"system {system.name} asks for processors {cpu_list(absent)}",
-                    there=f"this process may use {cpu_list(host.cpus)}",
-                    next_step="name some of these",
-                )
+            self._check(system)
         cells = self._cells()
         self._describe(cells)
         planned = [self._repeats(cell.row) for cell in cells]
@@ -170,12 +162,17 @@ class Session:
 
     # The plan
 
+    def _check(self, system: System) -> None:
+        """Raise `MeasureError` for a setting that the host cannot make."""
+        self._host.groups.check(system.setting)
+        refuse_absent(system, self._host.cpus)
+
     def _cells(self) -> list[Cell]:
         """The cases that this host can run; the others are noted with the reason."""
         found: list[Cell] = []
         refused: list[Refusal] = []
         for row in self._rows:
-            refusal = refusals(row, self._work)
+            refusal = self._refusal(row)
             if refusal is not None:
                 refused.append(refusal)
                 self.result.left_out.append({"case": row.id, "why": refusal.why})
@@ -288,6 +285,8 @@ class Session:
                     self._patience_s -= time.monotonic() - again
                 if record.rejected is None or self._patience_s <= 0:
                     break
+        except ConnectionLostError:
+            raise
         except Exception as error:  # noqa: BLE001 - hours of others' work must not be lost by it
             cell.failures += 1
             self.result.failures.append(
@@ -309,7 +308,7 @@ class Session:
         if system.name in cell.prepared:
             return
         name = f"prepare-{cell.id}-{self._count(cell, system)}-{system.name}"
-        with self._bench(cell, system, name, _PREPARE_LIMIT_S) as bench:
+        with self._bench(cell, system, name, PREPARE_LIMIT_S) as bench:
             row = cell.row
             if row.adapter.name not in self.result.versions:
                 self.result.versions[row.adapter.name] = row.adapter.version(bench)
@@ -321,23 +320,35 @@ class Session:
 
     def _repetition(self, cell: Cell, system: System, turn: Turn, attempt: int) -> RunRecord:
         """Wait for quiet, measure, judge."""
-        row, limit = cell.row, self.options.foreign_limit
+        limit = self.options.foreign_limit
         if limit is not None:
             self._wait_quiet(limit)
         name = f"{cell.id}-{self._count(cell, system)}-{system.name}-{turn.replicate}" + (
             f"-again{attempt}" if attempt else ""
         )
-        with self._bench(cell, system, name, self._limit_s(row)) as bench:
-            output = row.adapter.measure(row.case, bench, seconds=self._seconds(row))
-            account = bench.account()
+        output, account, count = self._measured(cell, system, name)
         record = make_record(
-            cell, system, turn, output, account, order=self._order, processors=len(bench.processors)
+            cell, system, turn, output, account, order=self._order, processors=count
         )
         self._order += 1
         if limit is not None:
-            why_not = account.quiet.reason(limit, self.options.steal_limit)
-            record = replace(record, rejected=why_not)
+            record = replace(record, rejected=self._why_not(account, limit))
         return record
+
+    def _measured(self, cell: Cell, system: System, name: str) -> tuple[Output, Account, int]:
+        """One repetition; with it the number of processors that it had."""
+        row = cell.row
+        with self._bench(cell, system, name, self._limit_s(row)) as bench:
+            output = row.adapter.measure(row.case, bench, seconds=self._seconds(row))
+            return output, bench.account(), len(bench.processors)
+
+    def _why_not(self, account: Account, limit: float) -> str | None:
+        """Why a repetition does not count."""
+        return account.quiet.reason(limit, self.options.steal_limit)
+
+    def _refusal(self, row: Row) -> Refusal | None:
+        """Why a case cannot run."""
+        return refusals(row, self._work)
 
     def _cpus(self, system: System) -> tuple[int, ...]:
         return system.setting.cpus or self._host.cpus
@@ -364,8 +375,10 @@ class Session:
         cpus = pick(self._count(cell, system), self._cpus(system))
         setting = replace(system.setting, cpus=cpus if "cpuset" in host.groups.can else None)
         plain = name.replace("/", "-")
-        folder = _made(self._work / "runs" / plain)
-        data = _made(self._work / "data" / f"{cell.id.replace('/', '-')}-{len(cpus)}-{system.name}")
+        folder = made_folder(self._work / "runs" / plain)
+        data = made_folder(
+            self._work / "data" / f"{cell.id.replace('/', '-')}-{len(cpus)}-{system.name}"
+        )
         needs_net = cell.row.adapter.requires(cell.row.case).network_namespace
         group = host.group(plain, setting)
         bench = HostBench(
@@ -378,17 +391,24 @@ class Session:
             affinity=None if setting.cpus is not None else cpus,
             env=system.env,
         )
-        try:
+        with removed(bench, folder):
             yield bench
-        finally:
-            bench.tidy()
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _net(self) -> Loopback:
         """One namespace for all: nothing of one repetition is left for the next."""
         if self._namespace is None:
             self._namespace = self._host.namespace()
         return self._namespace
+
+
+@contextlib.contextmanager
+def removed(bench: HostBench, folder: Path) -> Iterator[None]:
+    """End all that runs on a bench, and remove its folder, whatever happens."""
+    try:
+        yield
+    finally:
+        bench.tidy()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def make_record(
@@ -498,7 +518,19 @@ def work_folder(where: Path | None) -> Iterator[Path]:
         lock.close()
 
 
-def _made(folder: Path) -> Path:
+def refuse_absent(system: System, cpus: Sequence[int]) -> None:
+    """Raise for a system that names processors which are not among these."""
+    absent = sorted(set(system.setting.cpus or ()) - set(cpus))
+    if absent:
+        raise MeasureError(
+            f"system {system.name} asks for processors {cpu_list(absent)}",
+            there=f"there may be used {cpu_list(cpus)}",
+            next_step="name some of these",
+        )
+
+
+def made_folder(folder: Path) -> Path:
+    """A folder that others may pass through, like the one it is in."""
     folder.mkdir(parents=True, exist_ok=True)
     for each in (folder, folder.parent):
         each.chmod(0o711)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from homenode.errors import HomenodeError, Where, hint, listed
-from homenode.hosts.adapter import Adapter, Case, Parameters
+from homenode.hosts.adapter import Adapter, Case, Parameters, Serves
 from homenode.hosts.errors import MeasureError
 
 
@@ -32,6 +32,16 @@ class Row:
     def id(self) -> str:
         """`adapter/case`."""
         return f"{self.adapter.name}/{self.case.name}"
+
+    @property
+    def serves(self) -> Serves:
+        """The adapter, as one whose servers may run on another host.
+
+        Raises `MeasureError` where they cannot.
+        """
+        if not isinstance(self.adapter, Serves):
+            raise MeasureError(f"{self.adapter.name} runs on one host only")
+        return self.adapter
 
     def on(self, processors: int) -> Row:
         """The same with the load of so many processors, and run with these alone.

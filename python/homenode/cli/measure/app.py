@@ -28,6 +28,7 @@ class Commands(Front):
         Entry("validate", "measure.judging:validate", "Let this host judge the simulator."),
         Entry("compare", "measure.results:compare_files", "Two hosts by their result files."),
         Entry("beside", "measure.results:beside", "A measured case beside a simulated partition."),
+        Entry("agent", "measure.agent:agent", "Serve a client that measures on two hosts."),
         Entry("needed", "measure.results:needed", "How many runs a claim takes."),
     )
 

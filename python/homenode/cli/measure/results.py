@@ -11,9 +11,12 @@ import typer
 from homenode.cli import complete
 from homenode.cli.measure.options import CLAIM_HELP, OnlyOption, names_of, percentage
 from homenode.cli.output import (
+    DarkOption,
     JsonOption,
     OutOption,
     PartitionOption,
+    PictureOption,
+    draw,
     show,
     show_json,
     show_text,
@@ -43,11 +46,14 @@ def show_result(
     parts: Annotated[
         bool, typer.Option("--parts", help="Processor time by user, system, server, client.")
     ] = False,
+    picture: PictureOption = None,
+    dark: DarkOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print a kept result again.
 
     Of two settings in turn their comparison; with --machine, --runs or --parts the result itself.
+    --picture draws the comparison, or else what came out under each load.
     """
     from homenode.hosts.comparison import compare_settings
     from homenode.hosts.comparison.refuse import only_of
@@ -56,6 +62,8 @@ def show_result(
     pct = None if claim is None else percentage(claim, "--claim")
     result = only_of(load(file), names_of(only))
     of_two = set(result.systems) == {"a", "b"}
+    if picture is not None:
+        _draw(compare_settings(result) if of_two else result, picture, dark=dark)
     if pct is not None and not of_two:
         raise HomenodeError(
             f"{file} is of one system, and a claim is about two",
@@ -83,6 +91,8 @@ def compare_files(
     ] = None,
     claim: Annotated[str | None, typer.Option("--claim", help=CLAIM_HELP, metavar="PCT")] = None,
     only: OnlyOption = None,
+    picture: PictureOption = None,
+    dark: DarkOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Two hosts by their result files: deviation, saving, and what of it is chance."""
@@ -97,7 +107,20 @@ def compare_files(
         only=names_of(only),
         claim_pct=pct,
     )
+    if picture is not None:
+        _draw(found, picture, dark=dark)
     show_comparison(found, as_json=as_json)
+
+
+def _draw(found: Comparison | Result, picture: Path, *, dark: bool) -> None:
+    """Draw a comparison, or the load curves of a result."""
+    from homenode.hosts.result import Result
+    from homenode.report.hosts import comparison_picture, load_picture
+    from homenode.report.pictures import picture_path
+
+    place = picture_path(picture)
+    chart = load_picture(found) if isinstance(found, Result) else comparison_picture(found)
+    draw(chart, place, dark=dark)
 
 
 def show_comparison(found: Comparison, *, as_json: bool) -> None:

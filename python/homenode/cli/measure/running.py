@@ -25,6 +25,15 @@ from homenode.cli.measure.options import (
     names_of,
     percentage,
 )
+from homenode.cli.measure.peering import (
+    AddressOption,
+    PeerCommandOption,
+    PeerOption,
+    PortsOption,
+    SshOption,
+    TokenOption,
+    way_of,
+)
 from homenode.cli.measure.progress import session_progress
 from homenode.cli.measure.results import show_comparison, show_figures
 from homenode.cli.numbers import whole_numbers
@@ -34,6 +43,7 @@ from homenode.errors import HomenodeError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from homenode.hosts.peer.transport import Way
     from homenode.hosts.result import Result
     from homenode.hosts.run_suite import Kept
     from homenode.hosts.session import Options
@@ -56,16 +66,24 @@ def run(
         str, typer.Option("--system", help="Name of this host in the result.", metavar="NAME")
     ] = "host",
     anonymous: AnonymousOption = False,
+    peer: PeerOption = None,
+    token_file: TokenOption = None,
+    peer_address: AddressOption = None,
+    peer_ports: PortsOption = "21000-29999",
+    peer_command: PeerCommandOption = "homenode",
+    ssh: SshOption = "ssh",
     as_json: JsonOption = False,
 ) -> None:
     """Run a suite on this host, case by case.
 
-    Prints throughput, processor time and their ratios.
+    Prints throughput, processor time and their ratios. With --peer the servers of its cases run on
+    another host, which is the one that is measured, and their clients here.
     """
     from homenode.hosts.settings import named
 
+    way = way_of(peer, token_file, peer_address, peer_ports, peer_command, ssh, folder)
     options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
-    kept = _measure(suite, [named(system)], options, output, anonymous=anonymous)
+    kept = _measure(suite, [named(system)], options, output, anonymous=anonymous, way=way)
     try:
         show_figures(kept.result, as_json=as_json)
     except HomenodeError as error:
@@ -90,13 +108,20 @@ def ab(
     seed: SeedOption = 1,
     claim: Annotated[str | None, typer.Option("--claim", help=CLAIM_HELP, metavar="PCT")] = None,
     anonymous: AnonymousOption = False,
+    peer: PeerOption = None,
+    token_file: TokenOption = None,
+    peer_address: AddressOption = None,
+    peer_ports: PortsOption = "21000-29999",
+    peer_command: PeerCommandOption = "homenode",
+    ssh: SshOption = "ssh",
     as_json: JsonOption = False,
 ) -> None:
     """Two settings of this host in turns: a b b a ...
 
     A setting is words such as "cpus=0-1 weight=200 quota=0.5 period=50ms env=NAME=value", or
     switch='command' (and back='command'), which sets the host up before each repetition.
-    Equal words on both sides measure the noise.
+    Equal words on both sides measure the noise. With --peer the settings are those of the servers
+    there; commands run here.
     """
     from homenode.hosts.comparison import compare_settings
     from homenode.hosts.comparison.claim import refuse_senseless_claim
@@ -106,7 +131,9 @@ def ab(
     refuse_senseless_claim(pct)
     options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
     systems = [parse("a", a), parse("b", b)]
-    kept = _measure(_enough_pairs(suite, repeats), systems, options, output, anonymous=anonymous)
+    way = way_of(peer, token_file, peer_address, peer_ports, peer_command, ssh, folder)
+    found = _enough_pairs(suite, repeats)
+    kept = _measure(found, systems, options, output, anonymous=anonymous, way=way)
     try:
         show_comparison(compare_settings(kept.result, claim_pct=pct), as_json=as_json)
     except HomenodeError as error:
@@ -178,13 +205,14 @@ def _measure(
     output: Path | None,
     *,
     anonymous: bool,
+    way: Way | None = None,
 ) -> Kept:
     from homenode.hosts.run_suite import run_suite
 
     name = suite if isinstance(suite, str) else suite.name
     with session_progress(f"measuring {name}") as progress, ended_by_signals():
         return run_suite(
-            suite, systems, options, out=output, anonymous=anonymous, progress=progress
+            suite, systems, options, out=output, anonymous=anonymous, progress=progress, way=way
         )
 
 

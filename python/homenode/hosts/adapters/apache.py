@@ -3,6 +3,8 @@
 
 Both shapes have the same number of connections and of client threads in all, so that only the
 division differs. Every connection asks for the next page when it has the last (no think time).
+With several `files` each request is for one of them, drawn evenly, the same draws in each
+repetition; servers read them through the page cache, which holds them where memory is enough.
 Each of a server's processes has threads for twice the connections: once all are busy, and the
 kernel deals connections out unevenly, Apache closes those that wait for their next request.
 """
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from homenode.hosts.adapter import (
+    At,
     Bench,
     Case,
     Finished,
@@ -20,6 +23,8 @@ from homenode.hosts.adapter import (
     Output,
     Parameters,
     Requirements,
+    Served,
+    Side,
     Started,
 )
 from homenode.hosts.adapters.gate import Gate, let_go
@@ -30,20 +35,23 @@ from homenode.hosts.errors import MeasureError
 _MODULES = Path("/usr/lib/apache2/modules")
 _REPORT = Path(__file__).with_name("wrk.lua")
 _USER = "www-data"
+_A_FOLDER = 1000
+"""Files in each folder; a reader of paths is wrk.lua."""
+_BLOCK_BYTES = 4096
 _PROCESSES = 2
 _SPARE_THREADS = 8
 _WARM_UP_S = 1
 
 _CONFIGURATION = """\
 ServerRoot "{folder}"
-ServerName 127.0.0.1
-Listen 127.0.0.1:{port}
+ServerName {address}
+Listen {address}:{port}
 PidFile pid
 ErrorLog errors
 LogLevel warn
 LoadModule mpm_event_module {modules}/mod_mpm_event.so
 LoadModule authz_core_module {modules}/mod_authz_core.so
-DocumentRoot "{folder}/pages"
+DocumentRoot "{pages}"
 KeepAlive On
 KeepAliveTimeout 60
 MaxKeepAliveRequests 0
@@ -58,7 +66,7 @@ MaxSpareThreads {workers}
   AllowOverride None
   Require all denied
 </Directory>
-<Directory "{folder}/pages">
+<Directory "{pages}">
   Require all granted
 </Directory>
 """
@@ -66,25 +74,37 @@ MaxSpareThreads {workers}
 
 @dataclass(frozen=True)
 class _Tile:
-    """One server with its clients."""
+    """One server, or its clients."""
 
-    prefix: str
-    """Of its roles: empty for the monolith, whose roles are plain `server` and `client`."""
+    case: Case
+    index: int
     folder: Path
+    address: str
     port: int
-    connections: int
-    client_threads: int
+
+    @property
+    def prefix(self) -> str:
+        """Of its roles: empty for the monolith, whose roles are plain `server` and `client`."""
+        return "" if self.case.parameters["tiles"] == 1 else f"tile-{self.index + 1}-"
+
+    @property
+    def connections(self) -> int:
+        """Its share of all."""
+        return int(self.case.parameters["load"]) // int(self.case.parameters["tiles"])
 
     def wrk(self, seconds: int) -> list[str]:
-        """The command of its clients."""
+        """The command of its clients; whatever follows `--` is for our script."""
+        given = self.case.parameters
+        files = given["files"]
         return [
             "wrk",
-            f"-t{self.client_threads}",
+            f"-t{int(given['client_threads']) // int(given['tiles'])}",
             f"-c{self.connections}",
             f"-d{seconds}s",
             "-s",
             str(_REPORT),
-            f"http://127.0.0.1:{self.port}/page",
+            f"http://{self.address}:{self.port}/page",
+            *([] if files == 1 else ["--", str(files), str(self.index)]),
         ]
 
 
@@ -97,18 +117,25 @@ class Apache:
     limit_s = 120.0
 
     def requires(self, case: Case) -> Requirements:
-        """Server and client."""
-        return Requirements(needs=(Need("apache2", "apache2-bin"), Need("wrk", "wrk")))
+        """Server and client, and room for the files."""
+        server = Need("apache2", "apache2-bin", side="server")
+        given = case.parameters
+        blocks = int(given["page"]) // _BLOCK_BYTES + 2
+        return Requirements(
+            needs=(server, Need("wrk", "wrk", side="client")),
+            disk_bytes=int(given["files"]) * blocks * _BLOCK_BYTES,
+        )
 
     def case(self, name: str, parameters: Parameters) -> Case:
         """`tiles` (1: the monolith), `load` (connections in all), `client_threads` (in all),
-        `page` (bytes).
+        `page` (bytes), `files` (so many of them, one drawn for each request).
         """
         given = Given(self.name, name, parameters)
         tiles = given.count("tiles", 1, least=1, most=64)
         connections = given.count("load", 32, least=tiles, most=2000)
         threads = given.count("client_threads", tiles, least=tiles, most=connections)
         page = given.count("page", 1000, least=1, most=1 << 26)
+        files = given.count("files", 1, least=1, most=1_000_000)
         given.no_others()
         if connections % tiles or threads % tiles:
             raise MeasureError(
@@ -116,10 +143,11 @@ class Apache:
                 f" and {threads} client threads evenly",
                 next_step="give multiples of the number of tiles",
             )
+        pages = "pages" if files == 1 else f"{files} pages"
         shape = "one server" if tiles == 1 else f"{tiles} servers beside each other"
         return Case(
             name=name,
-            title=f"pages of {page} bytes from {shape}, {connections} connections",
+            title=f"{pages} of {page} bytes from {shape}, {connections} connections",
             metric="requests",
             unit="requests/s",
             better="higher",
@@ -128,15 +156,35 @@ class Apache:
         )
 
     def prepare(self, case: Case, bench: Bench) -> None:
-        """Nothing: the page is written with each server's folder."""
+        """The pages; all servers have the same."""
+        given, pages = case.parameters, bench.data / "pages"
+        page = (b"0123456789abcdef" * (int(given["page"]) // 16 + 1))[: int(given["page"])]
+        for index in range(int(given["files"])):
+            path = pages / _name(index, int(given["files"]))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(page)
+        bench.give(pages, _USER)
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """Fresh servers, a second of warm-up, then all clients at once."""
-        tiles = []
+        """Both sides on one host."""
+        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
+
+    def serve(self, case: Case, bench: Bench, at: At) -> Served:
+        """Fresh servers."""
+        ports = []
         for index in range(int(case.parameters["tiles"])):
-            tile = _tile(case, bench, index)
-            _start(tile, bench)  # before the next: its port is free until it listens
-            tiles.append(tile)
+            ports.append(bench.free_port())
+            tile = _Tile(case, index, bench.folder / f"tile-{index + 1}", at.address, ports[-1])
+            _furnish(tile, bench.data / "pages")
+            _start(tile, bench)
+        return Served(at.address, tuple(ports))
+
+    def ask(self, case: Case, bench: Bench, served: Served, *, seconds: float) -> Output:
+        """A second of warm-up, then all clients at once."""
+        tiles = [
+            _Tile(case, index, bench.folder, served.address, port)
+            for index, port in enumerate(served.ports)
+        ]
         _clients(tiles, bench, _WARM_UP_S, counted=False)
         done = _clients(tiles, bench, max(1, round(seconds)), counted=True)
         return self.parse(case, b"".join(finished.stdout for finished in done))
@@ -166,39 +214,38 @@ class Apache:
 
     def version(self, bench: Bench) -> str:
         """Such as `Apache/2.4.57 (Debian), wrk debian/4.1.0-3`."""
-        server = bench.run([bench.program("apache2"), "-v"], limit_s=10.0).stdout.decode()
+        return f"{self.version_of('server', bench)}, {self.version_of('client', bench)}"
+
+    def version_of(self, side: Side, bench: Bench) -> str:
+        """That of one of the two programs."""
+        if side == "server":
+            told = bench.run([bench.program("apache2"), "-v"], limit_s=10.0).stdout.decode()
+            return told.splitlines()[0].removeprefix("Server version: ")
         client = bench.run(["wrk", "-v"], limit_s=10.0, good=(0, 1))
-        first = (client.stdout + client.stderr).decode().splitlines()[0].split(" [")[0]
-        return f"{server.splitlines()[0].removeprefix('Server version: ')}, {first}"
+        return (client.stdout + client.stderr).decode().splitlines()[0].split(" [")[0]
 
 
-def _tile(case: Case, bench: Bench, index: int) -> _Tile:
-    """The folder of a server with its page and its configuration."""
-    given = case.parameters
-    tiles = int(given["tiles"])
-    connections = int(given["load"]) // tiles
-    folder = bench.folder / f"tile-{index + 1}"
-    tile = _Tile(
-        prefix="" if tiles == 1 else f"tile-{index + 1}-",
-        folder=folder,
-        port=bench.free_port(),
-        connections=connections,
-        client_threads=int(given["client_threads"]) // tiles,
-    )
-    (folder / "pages").mkdir(parents=True)
-    page = (b"0123456789abcdef" * (int(given["page"]) // 16 + 1))[: int(given["page"])]
-    (folder / "pages" / "page").write_bytes(page)
+def _name(number: int, files: int) -> str:
+    """Of a page, as wrk.lua asks for it."""
+    return "page" if files == 1 else f"{number // _A_FOLDER}/{number % _A_FOLDER}"
+
+
+def _furnish(tile: _Tile, pages: Path) -> None:
+    """The folder of a server with its configuration."""
+    folder, threads = tile.folder, 2 * tile.connections + _SPARE_THREADS
+    folder.mkdir(parents=True)
     (folder / "configuration").write_text(
         _CONFIGURATION.format(
             folder=folder,
+            pages=pages,
+            address=tile.address,
             port=tile.port,
             modules=_MODULES,
             processes=_PROCESSES,
-            threads=2 * connections + _SPARE_THREADS,
-            workers=_PROCESSES * (2 * connections + _SPARE_THREADS),
+            threads=threads,
+            workers=_PROCESSES * threads,
         )
     )
-    return tile
 
 
 def _start(tile: _Tile, bench: Bench) -> Started:
@@ -214,7 +261,8 @@ def _clients(tiles: list[_Tile], bench: Bench, seconds: int, *, counted: bool) -
     """All tiles' clients at the same moment, to their end."""
     started, held = [], []
     for tile in tiles:
-        gate = Gate.made(tile.folder / f"gate-{'counted' if counted else 'warm-up'}")
+        name = "counted" if counted else "warm-up"
+        gate = Gate.made(tile.folder / f"gate-{name}-{tile.index + 1}")
         client = bench.start(gate.before(tile.wrk(seconds)), role=f"{tile.prefix}client")
         started.append(client)
         held.append(gate.reached(client))

@@ -1,4 +1,4 @@
-"""iperf3: streams over TCP on loopback.
+"""iperf3: streams over TCP.
 
 A pair of server and client takes 128 streams at most, with one thread each (iperf3 before 3.16)
 whatever their number; more streams are shared out among as many pairs as that takes. Up to 128
@@ -9,12 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from homenode.hosts.adapter import Bench, Case, Need, Output, Parameters, Requirements
+from homenode.hosts.adapter import (
+    At,
+    Bench,
+    Case,
+    Need,
+    Output,
+    Parameters,
+    Requirements,
+    Served,
+    Side,
+)
 from homenode.hosts.adapters.gate import Gate, let_go
 from homenode.hosts.adapters.given import Given
 from homenode.hosts.adapters.reading import json_objects, optional, positive, rate, unreadable
 
-PORT = 5201
 _STREAMS_A_PAIR = 128  # iperf3's own limit (MAX_STREAMS)
 
 
@@ -22,7 +31,7 @@ class Iperf3:
     """Streaming over connections, in place of uperf's stream profiles."""
 
     name = "iperf3"
-    title = "streams over TCP on loopback"
+    title = "streams over TCP"
     stands_for = "uperf, streaming reads and writes of 30 KB over 1, 10, 50, 250 connections"
     limit_s = 120.0
 
@@ -51,13 +60,24 @@ class Iperf3:
         """Nothing: streams need no data."""
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """Clients against servers that serve one of them and end; all clients at once."""
+        """Both sides on one host."""
+        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
+
+    def serve(self, case: Case, bench: Bench, at: At) -> Served:
+        """Servers that serve one client each and end."""
+        ports = []
+        for _ in _shares(case):
+            ports.append(port := bench.free_port())
+            server = bench.start(["iperf3", "-s", "-1", "-B", at.address, "-p", str(port)])
+            bench.wait_for_port(port, limit_s=10.0, of=server)
+        return Served(at.address, tuple(ports))
+
+    def ask(self, case: Case, bench: Bench, served: Served, *, seconds: float) -> Output:
+        """A client for each server; all at once."""
         clients, held = [], []
-        for pair, streams in enumerate(_shares(case)):
-            port = str(PORT + pair)
-            server = bench.start(["iperf3", "-s", "-1", "-B", "127.0.0.1", "-p", port])
-            bench.wait_for_port(int(port), limit_s=10.0, of=server)
-            argv = ["iperf3", "-c", "127.0.0.1", "-p", port, "-J"]
+        pairs = zip(_shares(case), served.ports, strict=True)
+        for pair, (streams, port) in enumerate(pairs):
+            argv = ["iperf3", "-c", served.address, "-p", str(port), "-J"]
             argv += ["-t", f"{max(1, round(seconds))}", "-P", str(streams)]
             argv += ["-l", str(case.parameters["block"])]
             if case.parameters["direction"] == "read":
@@ -92,6 +112,10 @@ class Iperf3:
         """Such as `iperf 3.12 (cJSON 1.7.15)`."""
         told = bench.run(["iperf3", "--version"], limit_s=10.0).stdout.decode()
         return told.splitlines()[0].strip() if told else "unknown"
+
+    def version_of(self, side: Side, bench: Bench) -> str:
+        """One program on both sides."""
+        return self.version(bench)
 
 
 def _shares(case: Case) -> list[int]:

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import re
 
-from homenode.hosts.adapter import Bench, Case, Need, Output, Parameters, Requirements
+from homenode.hosts.adapter import (
+    At,
+    Bench,
+    Case,
+    Need,
+    Output,
+    Parameters,
+    Requirements,
+    Served,
+    Side,
+)
 from homenode.hosts.adapters.given import Given
 from homenode.hosts.adapters.reading import number, optional, positive, unreadable
 
-_PORT = 12865  # netperf's own default
 _LINE = re.compile(rb"^([A-Z0-9_]+)=(.*)$", re.MULTILINE)
 _KEYS = (
     "THROUGHPUT",
@@ -32,15 +41,15 @@ class Netperf:
     """Streams or requests over one connection."""
 
     name = "netperf"
-    title = "netperf over loopback (optional plug-in)"
+    title = "netperf (optional plug-in)"
     stands_for = "uperf over one connection"
     limit_s = 120.0
 
     def requires(self, case: Case) -> Requirements:
         """The program if it is there, in a network namespace of its own."""
-        return Requirements(
-            needs=(Need("netperf", "netperf", plug_in=True),), network_namespace=True
-        )
+        client = Need("netperf", "netperf", plug_in=True, side="client")
+        server = Need("netserver", "netperf", plug_in=True, side="server")
+        return Requirements(needs=(client, server), network_namespace=True)
 
     def case(self, name: str, parameters: Parameters) -> Case:
         """`test` request or stream; `request`, `response` (bytes) for requests."""
@@ -59,12 +68,22 @@ class Netperf:
         """Nothing."""
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """One client against a fresh server."""
+        """Both sides on one host."""
+        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
+
+    def serve(self, case: Case, bench: Bench, at: At) -> Served:
+        """A fresh server."""
+        port = bench.free_port()
+        server = bench.start(["netserver", "-4", "-D", "-L", at.address, "-p", str(port)])
+        bench.wait_for_port(port, limit_s=10.0, of=server)
+        return Served(at.address, (port,))
+
+    def ask(self, case: Case, bench: Bench, served: Served, *, seconds: float) -> Output:
+        """One client."""
         given = case.parameters
-        server = bench.start(["netserver", "-4", "-D", "-L", "127.0.0.1", "-p", str(_PORT)])
-        bench.wait_for_port(_PORT, limit_s=10.0, of=server)
         test = "TCP_RR" if given["test"] == "request" else "TCP_STREAM"
-        argv = ["netperf", "-4", "-H", "127.0.0.1", "-p", str(_PORT), "-c", "-t", test]
+        where = ["-H", served.address, "-p", str(served.ports[0])]
+        argv = ["netperf", "-4", *where, "-c", "-t", test]
         argv += ["-l", str(max(1, round(seconds))), "--", "-k", ",".join(_KEYS)]
         if test == "TCP_RR":
             argv += ["-r", f"{given['request']},{given['response']}"]
@@ -93,7 +112,12 @@ class Netperf:
 
     def version(self, bench: Bench) -> str:
         """Such as `Netperf version 2.7.0`."""
-        return bench.run(["netperf", "-V"], limit_s=10.0).stdout.decode().strip()
+        return self.version_of("client", bench)
+
+    def version_of(self, side: Side, bench: Bench) -> str:
+        """Both programs tell that of their package."""
+        program = "netperf" if side == "client" else "netserver"
+        return bench.run([program, "-V"], limit_s=10.0).stdout.decode().strip()
 
 
 def _value(text: bytes) -> float | str:

@@ -1,7 +1,8 @@
 """A PostgreSQL server of one's own for the time of a measurement.
 
-It listens on loopback only, under a password made up for it, never runs as root, and keeps its
-cluster in the folder it is given.
+It listens on loopback only, or where the clients of another host reach it and for these alone,
+under a password made up for it, never runs as root, and keeps its cluster in the folder it is
+given.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import secrets
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from homenode.hosts.adapter import Bench, Need, Started
+from homenode.hosts.adapter import LOOPBACK, At, Bench, Need, Served, Started
 from homenode.hosts.adapters.reading import quoted
 from homenode.hosts.errors import MeasureError
 
-NEED = Need("postgres", "postgresql")
+NEED = Need("postgres", "postgresql", side="server")
 CLIENT = Need("psql", "postgresql-client")
 _NAME = "bench"  # of the database and of its owner
 _START_S = 60.0
@@ -39,6 +40,7 @@ class Cluster:
     folder: Path
     password: str
     port: int
+    at: At = field(default_factory=At)
 
     @classmethod
     def made(cls, bench: Bench, folder: Path) -> Cluster:
@@ -68,15 +70,26 @@ class Cluster:
         return cluster
 
     @classmethod
-    def there(cls, bench: Bench, folder: Path) -> Cluster:
+    def there(cls, bench: Bench, folder: Path, at: At | None = None) -> Cluster:
         """The cluster that `made` left in `folder`."""
-        return cls(bench, folder, (folder / "password").read_text(), bench.free_port())
+        password = (folder / "password").read_text()
+        return cls(bench, folder, password, bench.free_port(), at or At())
+
+    @classmethod
+    def reached(cls, bench: Bench, served: Served) -> Cluster:
+        """What clients may ask of a server that another bench has started."""
+        at = At(served.address)
+        return cls(bench, bench.folder, served.words["password"], served.ports[0], at)
+
+    def served(self) -> Served:
+        """What they must know for it."""
+        return Served(self.at.address, (self.port,), {"password": self.password})
 
     def copied(self, folder: Path) -> Cluster:
         """A copy of the stopped cluster, so that what is written to it is gone afterwards."""
         argv = ["cp", "-a", str(self.folder), str(folder)]
         self.bench.run(argv, limit_s=10 * _START_S, role="server")
-        return Cluster(self.bench, folder, self.password, self.port)
+        return replace(self, folder=folder)
 
     def start(self, settings: Mapping[str, str]) -> Started:
         """The server, answering when this returns. `settings` as in postgresql.conf.
@@ -84,11 +97,12 @@ class Cluster:
         Raises `MeasureError` if it dies or does not come up in time.
         """
         every = {
-            "listen_addresses": "127.0.0.1",
+            "listen_addresses": self.at.address,
             "port": str(self.port),
             "unix_socket_directories": "",
             **settings,
         }
+        self._admit()
         argv = [self.bench.program("postgres"), "-D", str(self.folder / "cluster")]
         for name, value in every.items():
             argv += ["-c", f"{name}={value}"]
@@ -116,18 +130,33 @@ class Cluster:
         """The database, in the words of sysbench."""
         return (
             "--db-driver=pgsql",
-            "--pgsql-host=127.0.0.1",
+            f"--pgsql-host={self.at.address}",
             f"--pgsql-port={self.port}",
             f"--pgsql-user={_NAME}",
             f"--pgsql-db={_NAME}",
         )
 
+    def login(self) -> Sequence[str]:
+        """The database, in the words of PostgreSQL's own clients."""
+        return ("-h", self.at.address, "-p", str(self.port), "-U", _NAME, "-d", _NAME)
+
     def ask(self, statement: str, *, database: str = _NAME) -> str:
         """The answer to one statement, fields parted by `|`."""
-        argv = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1"]
-        argv += ["-p", str(self.port), "-U", _NAME, "-d", database, "-c", statement]
+        argv = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
+        argv += [*self.login()[:-1], database, "-c", statement]
         done = self.bench.run(argv, limit_s=10 * _START_S, env=self.environment())
         return done.stdout.decode().strip()
+
+    def _admit(self) -> None:
+        """Let clients of another host in, and this one by the same address; a new cluster lets in
+        loopback alone.
+        """
+        rules = self.folder / "cluster" / "pg_hba.conf"
+        for comer in sorted({self.at.address, self.at.clients} - {LOOPBACK}):
+            line = f"host all {_NAME} {comer}/32 scram-sha-256\n"
+            if line not in rules.read_text():
+                with rules.open("a") as file:
+                    file.write(line)
 
     def _wait_until_ready(self, server: Started) -> None:
         """It listens before it answers: after a crash it recovers first. The state stands in the

@@ -1,4 +1,4 @@
-"""Requests and answers of any two sizes over TCP on loopback, by our own two kernels.
+"""Requests and answers of any two sizes over TCP, by our own two kernels.
 
 sockperf answers with as many bytes as it is asked with; the published profiles ask with 200 bytes
 and answer with 1,000 or 30,000. Server and clients have a thread a connection each.
@@ -6,7 +6,16 @@ and answer with 1,000 or 30,000. Server and clients have a thread a connection e
 
 from __future__ import annotations
 
-from homenode.hosts.adapter import Bench, Case, Output, Parameters, Requirements
+from homenode.hosts.adapter import (
+    At,
+    Bench,
+    Case,
+    Output,
+    Parameters,
+    Requirements,
+    Served,
+    Side,
+)
 from homenode.hosts.adapters.gate import Gate, let_go
 from homenode.hosts.adapters.given import Given
 from homenode.hosts.adapters.kernel_process import engine_version, kernel_command
@@ -19,7 +28,7 @@ class Request:
     """Request and response, in place of uperf."""
 
     name = "request"
-    title = "requests and answers of two sizes over TCP on loopback"
+    title = "requests and answers of two sizes over TCP"
     stands_for = "uperf, request and response of 1x1, 200x1000 and 200x30k bytes"
     limit_s = 120.0
 
@@ -48,14 +57,22 @@ class Request:
         """Nothing: exchanges need no data."""
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """A server and a process of clients."""
-        given = case.parameters
+        """Both sides on one host."""
+        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
+
+    def serve(self, case: Case, bench: Bench, at: At) -> Served:
+        """A server."""
         port = bench.free_port()
-        sizes = {"request": given["request"], "response": given["response"]}
-        server = bench.start(kernel_command("answer", {"port": port, **sizes}), role="server")
+        order = {"address": at.address, "port": port, **_sizes(case)}
+        server = bench.start(kernel_command("answer", order), role="server")
         bench.wait_for_port(port, limit_s=15.0, of=server)
+        return Served(at.address, (port,))
+
+    def ask(self, case: Case, bench: Bench, served: Served, *, seconds: float) -> Output:
+        """A process of clients."""
         gate = Gate.made(bench.folder / "gate")
-        order = {"port": port, **sizes, "connections": given["load"], "seconds": seconds}
+        order = {"address": served.address, "port": served.ports[0], **_sizes(case)}
+        order |= {"connections": case.parameters["load"], "seconds": seconds}
         clients = bench.start(
             kernel_command("ask", {**order, "gate": str(gate.path)}), role="client"
         )
@@ -82,3 +99,11 @@ class Request:
     def version(self, bench: Bench) -> str:
         """The engine's, which the kernels are part of."""
         return engine_version()
+
+    def version_of(self, side: Side, bench: Bench) -> str:
+        """One program on both sides."""
+        return self.version(bench)
+
+
+def _sizes(case: Case) -> dict[str, object]:
+    return {name: case.parameters[name] for name in ("request", "response")}

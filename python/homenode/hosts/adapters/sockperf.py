@@ -1,4 +1,4 @@
-"""sockperf: requests and answers over TCP on loopback, a process a connection.
+"""sockperf: requests and answers over TCP, a process a connection.
 
 The server listens on two ports or more and looks at all its sockets (epoll): on a single port it
 serves one connection only. Both ends of a `sockperf` exchange are of the same size, 14 bytes at
@@ -14,12 +14,22 @@ import shlex
 import time
 from pathlib import Path
 
-from homenode.hosts.adapter import Bench, Case, Need, Output, Parameters, Requirements, Started
+from homenode.hosts.adapter import (
+    At,
+    Bench,
+    Case,
+    Need,
+    Output,
+    Parameters,
+    Requirements,
+    Served,
+    Side,
+    Started,
+)
 from homenode.hosts.adapters.given import Given
 from homenode.hosts.adapters.reading import quoted, rate, unreadable
 from homenode.hosts.errors import MeasureError
 
-_FIRST_PORT = 11111
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 _SECONDS = re.compile(rb"\[Total Run\] RunTime=([0-9.]+) sec")
 _COUNT = re.compile(rb"\[Total Run\] .* ReceivedMessages=([0-9]+)")
@@ -40,7 +50,7 @@ class Sockperf:
     """Requests and answers, in place of uperf."""
 
     name = "sockperf"
-    title = "requests and answers over TCP on loopback"
+    title = "requests and answers of one size over TCP"
     stands_for = "uperf, request and response of 1 byte (here 14) over 1 and 10 connections"
     limit_s = 120.0
 
@@ -69,19 +79,28 @@ class Sockperf:
         """Nothing: exchanges need no data."""
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """A server, and a client process for each connection; all clients at once."""
+        """Both sides on one host."""
+        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
+
+    def serve(self, case: Case, bench: Bench, at: At) -> Served:
+        """A server that listens on two ports, or one for each of its threads if that is more."""
         given = case.parameters
-        ports = [_FIRST_PORT + i for i in range(max(2, int(given["server_threads"])))]
+        ports = [bench.free_port() for _ in range(max(2, int(given["server_threads"])))]
         sockets = bench.folder / "sockets"
-        sockets.write_text("".join(f"T:127.0.0.1:{port}\n" for port in ports))
+        sockets.write_text("".join(f"T:{at.address}:{port}\n" for port in ports))
         argv = ["sockperf", "server", "-f", str(sockets), "-F", "epoll"]
         if int(given["server_threads"]) > 1:
             argv += ["--threads-num", str(given["server_threads"])]
         server = bench.start(argv)
         for port in ports:
             bench.wait_for_port(port, limit_s=10.0, of=server)
+        return Served(at.address, tuple(ports))
+
+    def ask(self, case: Case, bench: Bench, served: Served, *, seconds: float) -> Output:
+        """A client process for each connection; all at once."""
+        given = case.parameters
         clients = int(given["load"])
-        script = _together(bench.program("sockperf"), ports, given, max(1, round(seconds)))
+        script = _together(bench.program("sockperf"), served, given, max(1, round(seconds)))
         shell = bench.start(["sh", "-c", script], role="client")
         _wait_for_sleep(bench.folder / "begun", shell)
         bench.measuring()
@@ -124,12 +143,17 @@ class Sockperf:
         lines = (told.stdout + told.stderr).decode("utf-8", "replace").splitlines()
         return lines[0].strip() if lines else "unknown"
 
+    def version_of(self, side: Side, bench: Bench) -> str:
+        """One program on both sides."""
+        return self.version(bench)
 
-def _together(program: str, ports: list[int], given: Parameters, seconds: int) -> str:
+
+def _together(program: str, served: Served, given: Parameters, seconds: int) -> str:
     """A script that starts all clients as quickly as a shell can, and waits for them."""
     lines = []
     for i in range(int(given["load"])):
-        words = f"ping-pong --tcp -i 127.0.0.1 -p {ports[i % len(ports)]} --full-rtt"
+        port = served.ports[i % len(served.ports)]
+        words = f"ping-pong --tcp -i {shlex.quote(served.address)} -p {port} --full-rtt"
         words += f" -t {seconds} -m {given['size']}"
         lines.append(f"{shlex.quote(program)} {words} > answers-{i} &")
     return "\n".join([*lines, ": > begun", "wait"])

@@ -1,4 +1,4 @@
-"""sysbench's OLTP transactions against a PostgreSQL started for the run, over loopback.
+"""sysbench's OLTP transactions against a PostgreSQL started for the run, over TCP.
 
 Whether reads hit PostgreSQL's buffers is set by their size against the tables': twice their size
 (high) or an eighth (low). A miss then goes to the kernel's page cache, seldom to the disk, since
@@ -14,7 +14,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from homenode.hosts.adapter import Bench, Case, Need, Output, Parameters, Requirements, Started
+from homenode.hosts.adapter import (
+    At,
+    Bench,
+    Case,
+    Need,
+    Output,
+    Parameters,
+    Requirements,
+    Served,
+    Side,
+    Started,
+)
 from homenode.hosts.adapters.gate import Gate, let_go
 from homenode.hosts.adapters.given import Given
 from homenode.hosts.adapters.postgres import CLIENT, NEED, Cluster
@@ -91,8 +102,18 @@ class Sysbench:
         cluster.stop()
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """A fresh server, buffers filled, a second of warm-up, then the threads."""
-        cluster = Cluster.there(bench, bench.data / "postgres")
+        """Both sides on one host."""
+        cluster = self._serve(case, bench, At())
+        output = self.ask(case, bench, cluster.served(), seconds=seconds)
+        cluster.stop()
+        return output
+
+    def serve(self, case: Case, bench: Bench, at: At) -> Served:
+        """A fresh server, buffers filled."""
+        return self._serve(case, bench, at).served()
+
+    def _serve(self, case: Case, bench: Bench, at: At) -> Cluster:
+        cluster = Cluster.there(bench, bench.data / "postgres", at)
         if case.parameters["mode"] == "read-write":
             cluster = cluster.copied(bench.folder / "postgres")
         cluster.start(_settings(case.parameters))
@@ -101,6 +122,11 @@ class Sysbench:
                 "select sum(pg_prewarm(oid)) from pg_class"
                 " where relkind in ('r', 'i') and relname ~ '^(sbtest|k_)'"
             )
+        return cluster
+
+    def ask(self, case: Case, bench: Bench, served: Served, *, seconds: float) -> Output:
+        """A second of warm-up, then the threads."""
+        cluster = Cluster.reached(bench, served)
         self._started(case, bench, cluster, _WARM_UP_S).wait(limit_s=_WARM_UP_S + 60.0)
         before = _counts(cluster)
         gate = Gate.made(bench.folder / "gate")
@@ -111,7 +137,6 @@ class Sysbench:
         told = client.wait(limit_s=seconds + 60.0).stdout
         bench.measured()
         after = _counts(cluster)
-        cluster.stop()
         output = self.parse(case, told)
         hit, read = (b - a for a, b in zip(before, after, strict=True))
         share = {"buffer_hit_share": hit / (hit + read)} if hit + read > 0 else {}
@@ -167,9 +192,12 @@ class Sysbench:
 
     def version(self, bench: Bench) -> str:
         """Such as `sysbench 1.0.20, postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)`."""
-        tools = (["sysbench", "--version"], [bench.program("postgres"), "--version"])
-        told = [bench.run(argv, limit_s=10.0).stdout.decode().strip() for argv in tools]
-        return ", ".join(told)
+        return f"{self.version_of('client', bench)}, {self.version_of('server', bench)}"
+
+    def version_of(self, side: Side, bench: Bench) -> str:
+        """That of the client or of the database."""
+        program = "sysbench" if side == "client" else bench.program("postgres")
+        return bench.run([program, "--version"], limit_s=10.0).stdout.decode().strip()
 
 
 def _sizes(given: Parameters) -> list[str]:

@@ -1,3 +1,23 @@
+-- With a number of files behind `--`, and that of the tile, each request is for one of them, drawn
+-- evenly; each thread draws its own, the same in every run. They lie 1,000 a folder.
+local threads = 0
+
+setup = function(thread)
+  thread:set("number", threads)
+  threads = threads + 1
+end
+
+init = function(arguments)
+  local files = tonumber(arguments[1])
+  if files then
+    math.randomseed(1000 * tonumber(arguments[2]) + number + 1)
+    request = function()
+      local file = math.random(0, files - 1)
+      return wrk.format(nil, string.format("/%d/%d", math.floor(file / 1000), file % 1000))
+    end
+  end
+end
+
 -- What wrk tells at its end, as one line of JSON. Times are in microseconds, as wrk keeps them.
 done = function(summary, latency, requests)
   local errors = summary.errors

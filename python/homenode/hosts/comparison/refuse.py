@@ -10,15 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from homenode.errors import listed, nearest
-from homenode.hosts.adapters.integer.programs import PROGRAMS
+from homenode.hosts.adapters.floating.programs import PROGRAMS as FLOATING
+from homenode.hosts.adapters.integer.programs import PROGRAMS as INTEGER
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.reduce import Measured, area_of
 from homenode.hosts.result import Result
 
-SETTINGS = ("gate", "affinity")
+SETTINGS = ("gate", "affinity", "hosts")
 """Of a session, what changes its figures; how often it repeated does not."""
 CASE = ("metric", "unit", "better", "seconds", "load_per_processor", "parameters", "load")
 """Of a case; beside it whether a repetition that is not recorded comes first (`warm_up`)."""
+_PROGRAMS = {"integer": INTEGER, "floating": FLOATING}
+"""Of adapters that tell the versions of many packages."""
 HOST: Mapping[str, tuple[str, ...]] = {
     "processor": ("processors", "model"),
     "threads of a core": ("processors", "smt"),
@@ -68,12 +71,13 @@ def _of_programs(
     area: str, version: str | None, result: Measured, cases: Iterable[str]
 ) -> str | None:
     """Of an adapter that tells the versions of many packages those of the cases' own programs."""
-    if version is None or area != "integer":
+    programs = _PROGRAMS.get(area)
+    if version is None or programs is None:
         return version
     asked = (
         _mapping(result.cases.get(case, {}).get("parameters")).get("program") for case in cases
     )
-    packages = {PROGRAMS[name].package for name in asked if name in PROGRAMS}
+    packages = {programs[name].package for name in asked if name in programs}
     parts = [part for part in version.split(", ") if part.partition(" ")[0] in packages]
     return ", ".join(parts) or version
 
@@ -114,6 +118,10 @@ def hosts_differ(first: Measured, second: Measured) -> list[str]:
     memory = [_memory_gib(result.environment) for result in (first, second)]
     if memory[0] != memory[1] and None not in memory:
         found.append(f"memory: {memory[0]} and {memory[1]} GiB")
+    clients = [_mapping(result.environment.get("client")) for result in (first, second)]
+    if all(clients):
+        mine, theirs = (_told(client, short=short) for client in clients)
+        found += [f"the client's {one}" for one in _by_key("", mine, theirs, HOST)]
     flaws = [_mapping(result.environment.get("mitigations")) for result in (first, second)]
     names = sorted(name for name in flaws[0] | flaws[1] if flaws[0].get(name) != flaws[1].get(name))
     if names:

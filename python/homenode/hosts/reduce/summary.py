@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from homenode.hosts.reduce.measured import Measured
 from homenode.hosts.reduce.repetitions import Cell, cells_of
 from homenode.hosts.reduce.scaling import Capability, ScalingSet, scaling_sets
+from homenode.hosts.reduce.two_hosts import two_hosts
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,13 @@ class Summary:
 
     def as_json(self) -> dict[str, object]:
         """Its part of `--json`."""
+        shared = two_hosts(self.cells)
+        both = {"hosts": [one.as_json() for one in shared]} if shared else {}
         return {
             "cells": [cell.as_json() for cell in self.cells],
             "scaling": [one.as_json() for one in self.sets],
             "rejected": self.rejections,
+            **both,
         }
 
 

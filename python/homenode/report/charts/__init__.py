@@ -27,6 +27,8 @@ from homenode.report.charts.colours import (
 from homenode.report.charts.courses import LIMIT, Moment, Panel, courses, over_time
 from homenode.report.charts.curves import curves
 from homenode.report.charts.heat import Hot, heat
+from homenode.report.charts.intervals import Interval, intervals
+from homenode.report.charts.loads import Loaded, loads
 from homenode.report.charts.lying import Piece, lying
 from homenode.report.charts.moves import Move, moves
 from homenode.report.charts.slices import HEIGHTS, Slice, slices
@@ -36,7 +38,7 @@ from homenode.report.charts.waterfall import Step, steps
 __all__ = [
     "BOTH", "DARK", "DARKENED", "DARK_GROUND", "GAIN", "HEIGHTS", "LETTER", "LIGHT", "LIMIT",
     "LINE", "LINES", "LOSS", "MANY", "NULL", "OTHER", "OUTSIDE", "PALE", "QUIET", "WITHIN",
-    "Beside", "Ground", "Hot", "Moment", "Move", "Panel", "Piece", "Placed", "Slice", "Spread",
-    "Step", "bands", "beside", "courses", "curves", "heat", "inked", "lying", "moves", "over_time",
-    "said", "slices", "spreads", "steps",
+    "Beside", "Ground", "Hot", "Interval", "Loaded", "Moment", "Move", "Panel", "Piece", "Placed",
+    "Slice", "Spread", "Step", "bands", "beside", "courses", "curves", "heat", "inked", "intervals",
+    "loads", "lying", "moves", "over_time", "said", "slices", "spreads", "steps",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from homenode.later import TYPE_CHECKING, later
 if TYPE_CHECKING:
     from homenode.report.hosts.beside import beside_sentences, beside_table
     from homenode.report.hosts.comparisons import comparison_tables
+    from homenode.report.hosts.pictures import comparison_picture, load_picture
     from homenode.report.hosts.plans import plan_sentences, plan_table
     from homenode.report.hosts.results import sentences, tables
     from homenode.report.hosts.runs import parts_table, runs_table
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
 __all__ = [
     "beside_sentences",
     "beside_table",
+    "comparison_picture",
     "comparison_sentences",
     "comparison_tables",
+    "load_picture",
     "parts_table",
     "plan_sentences",
     "plan_table",
@@ -29,8 +32,10 @@ if not TYPE_CHECKING:
         {
             "beside_sentences": "beside",
             "beside_table": "beside",
+            "comparison_picture": "pictures",
             "comparison_sentences": "verdicts",
             "comparison_tables": "comparisons",
+            "load_picture": "pictures",
             "parts_table": "runs",
             "plan_sentences": "plans",
             "plan_table": "plans",

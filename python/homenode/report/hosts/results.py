@@ -14,6 +14,7 @@ from homenode.hosts.reduce.scaling import Capability
 from homenode.hosts.statistics import detectable
 from homenode.model.numbers import NOTHING, number, significant
 from homenode.report.hosts.scaling import scaling_sentences, scaling_table
+from homenode.report.hosts.two_hosts import two_hosts_sentences, two_hosts_tables
 from homenode.report.hosts.words import counted, percent, reasons
 from homenode.report.tables import plain_table
 
@@ -36,6 +37,7 @@ def tables(
     name = result.suite.get("name", "")
     return [
         *(_system_table(str(name), system, cells) for system, cells in by_system.items()),
+        *two_hosts_tables(summary.cells),
         *(scaling_table(one) for one in summary.sets),
     ]
 
@@ -99,6 +101,7 @@ def sentences(
     """How to read the tables, what the scaling sets say, what was rejected and left out."""
     summary = summarize(result, capability, source)
     lines = [_HOW_TO_READ, *session_lines(result), *_noise_lines(summary.cells)]
+    lines += two_hosts_sentences(summary.cells)
     for one in summary.sets:
         lines += scaling_sentences(one)
     rejected = summary.rejections
@@ -144,6 +147,9 @@ def session_lines(result: Measured) -> list[str]:
     host = _host_words(result.environment)
     when = f" {begun[:16].replace('T', ' ')} to {_until(begun, ended)}" if begun and ended else ""
     lines = [f"Measured{when}{f' on {host}' if host else ''}."] if when or host else []
+    client = result.environment.get("client")
+    if isinstance(client, Mapping):
+        lines.append(f"That host ran the servers; their clients ran on {_host_words(client)}.")
     if getattr(result, "interrupted", False):
         lines.append("The session ended early: some cases have fewer runs than were asked for.")
     return lines

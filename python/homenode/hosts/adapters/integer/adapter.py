@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from homenode.hosts.adapter import Bench, Case, Output, Parameters, Requirements
 from homenode.hosts.adapters.given import Given
@@ -29,20 +31,23 @@ class Integer:
     title = "real programs on generated inputs, one copy each"
     stands_for = "the integer suite's single copies: per cent per case, geometric mean"
     limit_s = 300.0
+    programs: ClassVar[Mapping[str, Program]] = PROGRAMS
 
     def requires(self, case: Case) -> Requirements:
         """The program."""
-        return Requirements(needs=_program(case).needs(), disk_bytes=_ROOM)
+        return Requirements(needs=self._program(case).needs(), disk_bytes=_ROOM)
 
     def case(self, name: str, parameters: Parameters) -> Case:
         """`program`, the case's name if left out; `size` of its input, small or large."""
         given = Given(self.name, name, parameters)
-        program = given.choice("program", tuple(PROGRAMS), name if name in PROGRAMS else "")
+        program = given.choice(
+            "program", tuple(self.programs), name if name in self.programs else ""
+        )
         size = given.choice("size", _SIZES, "small")
         given.no_others()
         return Case(
             name=name,
-            title=f"{PROGRAMS[program].title} ({size} input)",
+            title=f"{self.programs[program].title} ({size} input)",
             metric="runs",
             unit="s",
             better="lower",
@@ -52,14 +57,14 @@ class Integer:
 
     def prepare(self, case: Case, bench: Bench) -> None:
         """Make the input, the same on every host."""
-        program = _program(case)
+        program = self._program(case)
         program.make(bench.data, program.sizes[_SIZES.index(str(case.parameters["size"]))])
         if program.ready is not None:
             bench.run(program.ready(bench.data), limit_s=60.0)
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
         """The program once; `seconds` does not change its work."""
-        program = _program(case)
+        program = self._program(case)
         product = bench.folder / _PRODUCT
         command = program.command(bench.data, product)
         bench.measuring()
@@ -70,7 +75,7 @@ class Integer:
             "program": case.parameters["program"],
             "seconds": done.seconds,
             "bytes": len(made),
-            "sha256": _sum(made, program.remarks),
+            "sha256": _sum(made, program),
         }
         return self.parse(case, json.dumps(told).encode())
 
@@ -91,19 +96,18 @@ class Integer:
             details={"product_bytes": told["bytes"], "product_sha256": told.get("sha256")},
         )
 
+    def _program(self, case: Case) -> Program:
+        return self.programs[str(case.parameters["program"])]
+
     def version(self, bench: Bench) -> str:
         """Of each program's package, where Debian's list tells it."""
-        packages = sorted({program.package for program in PROGRAMS.values()})
+        packages = sorted({program.package for program in self.programs.values()})
         asked = ["dpkg-query", "--show", "--showformat=${Package} ${Version}, ", *packages]
         try:
             said = bench.run(asked, limit_s=20.0, good=(0, 1)).stdout
         except MeasureError:
             return "unknown: this host has no list of packages"
         return said.decode("utf-8", "replace").strip(", ")
-
-
-def _program(case: Case) -> Program:
-    return PROGRAMS[str(case.parameters["program"])]
 
 
 def _made(product: Path) -> bytes:
@@ -114,9 +118,11 @@ def _made(product: Path) -> bytes:
         return b""
 
 
-def _sum(made: bytes, remarks: bytes | None) -> str:
-    """SHA-256 of the product, lines of remarks left out."""
-    if remarks is not None:
+def _sum(made: bytes, program: Program) -> str | None:
+    """SHA-256 of what of the product is the same everywhere, lines of remarks left out."""
+    if program.kept is None:
+        return None
+    if program.remarks is not None:
         lines = made.splitlines(keepends=True)
-        made = b"".join(line for line in lines if not line.startswith(remarks))
-    return hashlib.sha256(made).hexdigest()
+        made = b"".join(line for line in lines if not line.startswith(program.remarks))
+    return hashlib.sha256(program.kept(made)).hexdigest()

@@ -35,6 +35,8 @@ class Program:
     """Whether the product goes to a file; else it is what the program prints."""
     remarks: bytes | None = None
     """What lines begin with that are left out of the product's sum: dates, paths."""
+    kept: Callable[[bytes], bytes] | None = bytes
+    """What of the product is the same on every host, and so summed; None for nothing."""
 
     def needs(self) -> tuple[Need, ...]:
         """What has to be installed."""
