@@ -1,7 +1,7 @@
 """How soon the page's server answers: clients who change layouts at once, of 20 partitions on 256
 cores. Prints answers' times, refusals, processor time an answer, and the memory of the server and
 its workers before and after. Each asks as the page does: moves partitions, waits for the figures,
-rests, asks for the whole layout, and thinks; who moves on drops what has not come. Three times:
+asks for the whole layout, and thinks; who moves on drops what has not come. Three times:
 layouts of which none was asked for before, three partitions moved of 20 to one of 8 places, by
 clients who think for a second; by such who look at each answer for some seconds, as people do; then
 one moved, so that most were asked for by somebody before.
@@ -41,8 +41,6 @@ workload = { kind = "users", count = 400, think = "200 ms", profile = "oltp" }
 BOOKS = 8
 PARTITIONS = 20
 AIM_MS = 500
-REST_S = 0.15
-"""As in the page's `board.js`."""
 LOOKS = 5
 """So many times as long as between two hasty moves somebody looks at an answer."""
 
@@ -156,7 +154,6 @@ class _Client:
         self, client: httpx.AsyncClient, body: Mapping[str, object], began: float, is_known: bool
     ) -> None:
         if not is_known:
-            await asyncio.sleep(REST_S)
             answer = await client.post("/api/layout", json=body)
             if answer.status_code != 200:  # busy: asked again later
                 return

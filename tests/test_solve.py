@@ -193,6 +193,29 @@ def test_full_homes_are_named() -> None:
     assert layout(busy[0]).solve().crowded == ()
 
 
+def test_a_full_machine_of_one_home_comes_to_rest_soon() -> None:
+    """Twenty partitions at home in one book of eight, 93 % of all cores at work: each step would
+    take back the one before for ever, if it went as far.
+    """
+    twenty = """
+[machine]
+model = "ibm-power-795"
+[[partition]]
+name = "shop"
+count = 20
+processors = { mode = "shared", entitlement = 6.0, virtual = 12 }
+smt = 2
+memory = "40 GiB"
+home = "book0"
+workload = { kind = "users", count = 400, think = "200 ms", profile = "oltp" }
+"""
+    solved = Scenario.from_toml(twenty).solve()
+    assert solved.answer["steps"] < 60
+    cores = [one["cores"] for one in solved.answer["partitions"]]
+    assert 235 < sum(cores) < 245
+    assert max(cores) - min(cores) < 0.01 * min(cores)  # all are alike
+
+
 def test_what_cannot_be_done_has_no_means() -> None:
     solved = layout(partition(OPEN.format(90000, "oltp"))).solve()
     assert solved.unsteady_reason("web") == "more work comes than it can do"

@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from homenode.records.importing.assemble.convert import Target, by_factor, convert, deviation, shown
+from homenode.records.importing.assemble.convert import by_factor, convert, shown
+from homenode.records.importing.assemble.passes import Target, deviation
 from homenode.simulate.settle.probe import Probe, Used
 
 STEP = 20_000_000_000
@@ -94,7 +95,7 @@ def noisy(passes: list[tuple[int, Sequence[float]]], chance: float) -> Probe:
     drawn = random.Random(1)
 
     def probe(
-        rates: Mapping[str, Sequence[float]], step_ns: int, _replication: int, _done: Any = None
+        rates: Mapping[str, Sequence[float]], step_ns: int, _replication: int, *_more: Any
     ) -> dict[str, Used]:
         passes.append((step_ns, rates["a"]))
         spread = chance * (STEP / step_ns) ** 0.5
@@ -123,6 +124,96 @@ def test_what_takes_its_time_is_played_briefly_first() -> None:
     quick: list[tuple[int, Sequence[float]]] = []
     convert(alone(wanted[:40]), noisy(quick, 0.004), STEP)
     assert {length for length, _ in quick[2:]} == {STEP}
+
+
+class Long:
+    """A curve seen without chance, by passes that are put down; of windows that are played in full
+    some may take more.
+    """
+
+    def __init__(self, late: Callable[[int], float] = lambda _window: 1.0) -> None:
+        self.late = late
+        self.passes: list[tuple[int, Sequence[int] | None]] = []
+        self.rates: Sequence[float] = ()
+        """Of the last pass over all windows."""
+
+    def __call__(
+        self,
+        rates: Mapping[str, Sequence[float]],
+        step_ns: int,
+        _replication: int,
+        _done: Any = None,
+        windows: Sequence[int] | None = None,
+    ) -> dict[str, Used]:
+        self.passes.append((step_ns, windows))
+        work = rates["a"]
+        self.rates = work if windows is None else self.rates
+        there = range(len(work)) if windows is None else windows
+        more = [self.late(at) if step_ns == STEP else 1.0 for at in there]
+        used = [factor * curve(one) for factor, one in zip(more, work, strict=True)]
+        return {"a": Used(tuple(used), (0.0,) * len(used))}
+
+
+WANTED = [4.0 + (at % 40) / 20 for at in range(400)]
+
+
+def test_what_came_out_right_is_played_in_full_in_part() -> None:
+    probe = Long()
+    done = convert(alone(WANTED), cast(Probe, probe), STEP)
+    (_, all_of_them), (_, briefly), (length, windows) = probe.passes[2:]
+    assert (all_of_them, briefly, length) == (None, None, STEP)
+    assert windows is not None
+    # Each of them is played behind the one before it.
+    picked = [at for at in windows if at // 8 % 8 == 0]
+    assert set(windows) == {*picked, *(at - 1 for at in picked if at)}
+    assert done.residuals["a"].in_full == len(picked) == 56
+    assert "400 windows (56 played in full) off by 0." in shown(done.residuals)[0]
+    assert _spread(done.rates["a"], WANTED) < 0.001
+
+
+def test_windows_that_were_off_are_played_in_full_too() -> None:
+    hard = {90, 300}
+
+    class Hard(Long):
+        def __call__(self, *words: Any, **named: Any) -> dict[str, Used]:
+            used = super().__call__(*words, **named)["a"]
+            if len(self.passes) != 4:  # the stairs are two passes, and the first one corrects
+                return {"a": used}
+            cores = (1.03 * one if at in hard else one for at, one in enumerate(used.cores))
+            return {"a": Used(tuple(cores), used.waiting)}
+
+    probe = Hard()
+    done = convert(alone(WANTED), cast(Probe, probe), STEP)
+    _, windows = probe.passes[-1]
+    assert windows is not None
+    assert {89, 90, 299, 300} <= set(windows)
+    assert done.residuals["a"].in_full == 58
+
+
+def test_what_shows_in_full_only_is_corrected_everywhere() -> None:
+    """Where the windows that seemed right are off, all are played as they will be."""
+    probe = Long(lambda _window: 1.05)
+    done = convert(alone(WANTED), cast(Probe, probe), STEP)
+    in_part = [windows for _, windows in probe.passes if windows is not None]
+    assert len(in_part) == 1
+    assert probe.passes[-1] == (STEP, None)
+    assert done.residuals["a"].in_full == len(WANTED)
+    used = [1.05 * curve(work) for work in done.rates["a"]]
+    assert used == pytest.approx(WANTED, rel=0.025)  # each pass counts by its length
+
+
+def test_a_window_that_leaves_work_over_is_played_with_the_next_one() -> None:
+    class Late(Long):
+        def __call__(self, *words: Any, **named: Any) -> dict[str, Used]:
+            used = super().__call__(*words, **named)["a"]
+            waiting = [100.0 * (at == 200) for at in range(len(used.cores))]
+            return {"a": Used(used.cores, tuple(waiting))}
+
+    probe = Late()
+    convert(alone(WANTED), cast(Probe, probe), STEP)
+    _, windows = probe.passes[-1]
+    assert windows is not None
+    assert {199, 200, 201} <= set(windows)
 
 
 def _spread(rates: Sequence[float], wanted: Sequence[float]) -> float:

@@ -21,7 +21,7 @@ class Counting:
         self.asked: list[dict[str, Any]] = []
 
     async def latest(
-        self, _: str, __: object, path: str, edits: dict[str, Any], *, urgent: bool
+        self, _: str, __: object, path: str, edits: dict[str, Any], **_how: bool
     ) -> bytes:
         self.asked.append(edits)
         return f"{len(self.asked)} {Path(path).read_text()}".encode()

@@ -427,3 +427,37 @@ def test_progress_is_told_as_often_as_it_can_be_seen(monkeypatch: pytest.MonkeyP
     assert told[0] == (None, "reading recordings")
     assert told[-1] == (None, "writing")
     assert 4 <= len(told) <= 8
+
+
+def test_what_rests_begins_at_once_beside_a_free_worker_and_else_when_nothing_newer_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rested: list[float] = []
+    sleep = asyncio.sleep
+
+    async def rest(seconds: float) -> None:
+        rested.append(seconds)
+        await sleep(0)
+
+    async def asked() -> list[Any]:
+        desk, held = Solving(workers=2), Held(tmp_path)
+        monkeypatch.setattr(asyncio, "sleep", rest)
+        try:
+            await desk.latest("me", time.sleep, 0.0, rests=True)
+            assert solving._REST_S not in rested
+            first = held.begin(desk)
+            await sleep(0)
+            tasks = [
+                asyncio.create_task(desk.latest("me", time.sleep, 0.0, rests=True))
+                for _ in range(2)
+            ]
+            found = await asyncio.gather(*tasks, return_exceptions=True)
+            await held.let_go()
+            return [await first, *found]
+        finally:
+            desk.close()
+
+    first, superseded, latest = asyncio.run(asked())
+    assert (first, latest) == (b"", None)
+    assert (type(superseded), superseded.status) == (RefusedError, 409)
+    assert rested.count(solving._REST_S) == 2

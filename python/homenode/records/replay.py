@@ -14,7 +14,7 @@ from homenode.model.scenario import Scenario
 from homenode.model.scenario.demand import read_demand
 from homenode.model.scenario.played import Played
 from homenode.model.spec import processors_of
-from homenode.records.importing.assemble.convert import deviation
+from homenode.records.importing.assemble.passes import deviation
 from homenode.records.importing.facts import Quantity
 from homenode.records.importing.figures import FIGURES, SINCE_START, Figure
 from homenode.records.windowed import Shape, by_window, figures_of, whole

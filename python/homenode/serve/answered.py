@@ -27,7 +27,7 @@ class Answered:
     async def layout(self, visitor: str, path: str, edits: Mapping[str, Any]) -> bytes:
         """A visitor's latest layout. Edits count in their order, as they are made."""
         return self._known(answer_text, path, edits) or await self._asked(
-            answer_text, visitor, path, edits
+            answer_text, visitor, path, edits, rests=bool(edits)
         )
 
     async def figures(self, visitor: str, path: str, edits: Mapping[str, Any]) -> bytes:
@@ -51,9 +51,12 @@ class Answered:
         edits: Mapping[str, Any],
         *,
         urgent: bool = False,
+        rests: bool = False,
     ) -> bytes:
         key = _key(call, path, edits)
-        found: bytes = await self._solving.latest(visitor, call, path, edits, urgent=urgent)
+        found: bytes = await self._solving.latest(
+            visitor, call, path, edits, urgent=urgent, rests=rests
+        )
         self._bytes += len(found) - len(self._held.pop(key, b""))
         self._held[key] = found
         while self._bytes > _MOST_BYTES:

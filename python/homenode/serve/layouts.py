@@ -23,17 +23,19 @@ from homenode.report.machine_map import map_of
 from homenode.report.pictures import page_drawing, waterfalls
 from homenode.serve.fields import fields, moves
 from homenode.simulate.explain.explanation import Explanation, explain
-from homenode.simulate.explain.measure import MEASURES
-from homenode.simulate.explain.situation import Situation
+from homenode.simulate.kept.books import CAUSES
 from homenode.simulate.kept.figures import Figures
 from homenode.simulate.kept.grid import Grid
 from homenode.simulate.kept.kept_run import KeptRun
+from homenode.simulate.kept.vocabulary import Vocabulary
 from homenode.simulate.scenario import Scenario as Playable
 from homenode.simulate.solved.figures import Solved
 from homenode.simulate.solved.solve import solve_scenario
 
 _HELD = 64
 """Files that stay parsed in a worker."""
+_HELD_EDITED = 4
+"""Changed ones that do."""
 _CAUSES = 8
 """Rows of a difference that are told of a partition, the largest."""
 _DRAWN = 2
@@ -63,8 +65,14 @@ def warm() -> None:
 def changed(path: str, edits: Edits) -> Playable:
     """The scenario of a file, of a sweep its first point, with values replaced by path."""
     confine(dict(edits))
-    scenario = _read(path, Path(path).stat().st_mtime_ns)
-    return scenario.with_values(edits, "set on the page") if edits else scenario
+    stamp = Path(path).stat().st_mtime_ns
+    return _edited(path, stamp, json.dumps(edits)) if edits else _read(path, stamp)
+
+
+@functools.lru_cache(maxsize=_HELD_EDITED)
+def _edited(path: str, stamp: int, edits: str) -> Playable:
+    # Who gets first figures here often asks for the whole layout next.
+    return _read(path, stamp).with_values(json.loads(edits), "set on the page")
 
 
 def confine(value: object) -> None:
@@ -128,10 +136,11 @@ def platform(scenario: Scenario) -> str:
 def solved_data(found: Figures) -> dict[str, Any]:
     """The figures of a steady state, or of a run."""
     partitions = {name: _figures(found, name) for name in found.partitions}
+    words = Vocabulary.of_spec(found.spec["machine"], found.node_name)
     return {
         "cores": sum(one["cores"] for one in partitions.values()),
         "partitions": partitions,
-        "causes": {name: _causes(found, name) for name in found.partitions},
+        "causes": {name: _causes(found, name, words) for name in found.partitions},
     }
 
 
@@ -159,16 +168,14 @@ def _unsure(found: Solved) -> str | None:
     return f"{listed(told, 3)}: which comes about hangs on what was before" if told else None
 
 
-def _causes(found: Figures, name: str) -> list[dict[str, Any]]:
-    try:
-        books = found.breakdown(name)
-    except HomenodeError:
-        return []
-    values = {cause: cores for cause, cores in MEASURES["cores"].values(books).items() if cores}
-    words = Situation(found, name).vocabulary.with_causes(values)  # type: ignore[arg-type]
+def _causes(found: Figures, name: str, words: Vocabulary) -> list[dict[str, Any]]:
+    """Where a partition's cores went, as `explain` tells it."""
+    told = {cause.name: found.metric(name, f"cores_{cause.name}").mean for cause in CAUSES}
+    values = {cause: cores for cause, cores in told.items() if cores}
+    labels = words.with_causes(values).labels
     return [
         {"cause": cause, "label": label, "cores": values[cause]}
-        for cause, label in words.labels.items()
+        for cause, label in labels.items()
         if cause in values
     ]
 

@@ -23,6 +23,8 @@ from homenode.serve.errors import RefusedError, busy
 
 _MOST_WAITING = 200
 """Requests that wait; more are told to come again."""
+_REST_S = 0.15
+"""For what rests: how long nothing newer comes before it begins, where others are at work."""
 _MOST_S = 60.0
 """A layout that takes longer is given up."""
 _MOST_RESIDENT = 512 << 20
@@ -56,6 +58,11 @@ class _Turns:
         self._free = free
         self._urgent: deque[asyncio.Future[None]] = deque()
         self._others: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def leave_one(self) -> bool:
+        """Whether one more leaves another free for who is urgent."""
+        return self._free > 1
 
     @contextlib.asynccontextmanager
     async def mine(self, place: _Place | None) -> AsyncIterator[None]:
@@ -115,10 +122,16 @@ class Solving:
             self._pool.submit(call)
 
     async def latest(
-        self, visitor: str, call: Callable[..., Any], *words: object, urgent: bool = False
+        self,
+        visitor: str,
+        call: Callable[..., Any],
+        *words: object,
+        urgent: bool = False,
+        rests: bool = False,
     ) -> Any:
         """The same, unless the visitor asks for something newer while it waits; what is urgent
-        gives way only to what is urgent too.
+        gives way only to what is urgent too. What `rests` begins at once only where a worker stays
+        free beside it: whoever moves things about asks for something newer soon.
         """
         mine = _Place((visitor, urgent))
         keys = {mine.own, (visitor, False)}
@@ -133,7 +146,7 @@ class Solving:
                 raise _superseded()
 
         try:
-            return await self.done(call, *words, check=check, place=mine)
+            return await self.done(call, *words, check=check, place=mine, rests=rests)
         finally:
             for key in keys:
                 if self._latest.get(key) is mine:
@@ -145,12 +158,16 @@ class Solving:
         *words: object,
         check: Callable[[], None] = lambda: None,
         place: _Place | None = None,
+        rests: bool = False,
     ) -> Any:
         """What a call answers. `check` may refuse it once its turn has come."""
         if self._waiting >= _MOST_WAITING:
             raise busy("many layouts are being worked out")
         self._waiting += 1
         try:
+            if rests and not self._turns.leave_one:
+                await asyncio.sleep(_REST_S)
+                check()
             async with self._turns.mine(place):
                 check()
                 return await self._called(call, words)

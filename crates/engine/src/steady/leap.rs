@@ -12,8 +12,20 @@ const LOOKS: usize = 3;
 /// Parts of the step before from which on a leap pays, and that are taken to be the most.
 const SLOW: f64 = 0.6;
 const SLOWEST: f64 = 0.92;
+/// How like a step is to the one before where it goes the same way, below 0 where it goes back, from
+/// which on it takes that one back.
+const BACK: f64 = -0.8;
 /// Part of a step by which it may differ from such a part of the one before.
 const STEADY: f64 = 0.2;
+
+/// How a step went, beside the one before.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Went {
+    /// On, or elsewhere.
+    On,
+    /// All of them back, as far or less far.
+    Back,
+}
 
 /// Where partitions were, and by how much their cores changed in the last step.
 #[derive(Debug, Default)]
@@ -26,15 +38,15 @@ pub(super) struct Leap {
 }
 
 impl Leap {
-    /// A step was taken: goes the rest of the way if it went as the one before.
-    pub fn after(&mut self, doing: &mut [Doing], active: &[usize]) {
+    /// A step was taken: goes the rest of the way if it went as the one before. Which way it went.
+    pub fn after(&mut self, doing: &mut [Doing], active: &[usize]) -> Went {
         std::mem::swap(&mut self.before, &mut self.now);
         self.now.clear();
         for one in active.iter().map(|at| &doing[*at]) {
             self.now.push(one.reload_ns);
             self.now.extend(one.sites.iter().map(|site| site.share));
         }
-        let factor = self.factor(doing, active);
+        let (factor, went) = self.factor(doing, active);
         self.looks += 1;
         if self.looks > LOOKS && self.now.len() == self.before.len() {
             if let Some(factor) = factor {
@@ -42,10 +54,12 @@ impl Leap {
                 self.looks = 0;
             }
         }
+        went
     }
 
-    /// Which part of the step before this one was, if it went the same way and slowly.
-    fn factor(&mut self, doing: &[Doing], active: &[usize]) -> Option<f64> {
+    /// Which part of the step before this one was, if it went the same way and slowly; and which
+    /// way that was.
+    fn factor(&mut self, doing: &[Doing], active: &[usize]) -> (Option<f64>, Went) {
         self.cores.resize(active.len(), 0.0);
         self.step.resize(active.len(), 0.0);
         let (mut product, mut square, mut own) = (0.0, 0.0, 0.0);
@@ -58,7 +72,13 @@ impl Leap {
         }
         let factor = product / square.max(1e-30);
         let rest = own - factor * product;
-        (factor > SLOW && rest < STEADY * STEADY * own).then(|| factor.min(SLOWEST))
+        let is_steady = factor > SLOW && rest < STEADY * STEADY * own;
+        let went = if product < BACK * (square * own).sqrt() {
+            Went::Back
+        } else {
+            Went::On
+        };
+        (is_steady.then(|| factor.min(SLOWEST)), went)
     }
 
     /// Goes so many times as far as the last step went.
@@ -91,8 +111,13 @@ mod tests {
     /// Cores and share away after a number of steps of which each is such a part of the one before,
     /// until the first leap.
     fn leapt(part: f64, steps: i32) -> Vec<f64> {
+        looked(part, steps).0
+    }
+
+    /// The same, and how each step went.
+    fn looked(part: f64, steps: i32) -> (Vec<f64>, Vec<Went>) {
         let mut leap = Leap::default();
-        let mut shares = Vec::new();
+        let (mut shares, mut went) = (Vec::new(), Vec::new());
         for step in 0..steps {
             let rest = part.powi(step);
             let mut one = Doing {
@@ -106,13 +131,26 @@ mod tests {
             one.sites[0].share = 1.0 - one.sites[1].share;
             let before = one.sites[1].share;
             let mut doing = [one];
-            leap.after(&mut doing, &[0]);
+            went.push(leap.after(&mut doing, &[0]));
             let share = doing[0].sites[1].share;
             if share != before {
                 shares.push(share);
             }
         }
-        shares
+        (shares, went)
+    }
+
+    #[test]
+    fn who_takes_a_step_back_is_told_apart_from_who_goes_on() {
+        let back = |part: f64| {
+            let (_, went) = looked(part, 8);
+            went.iter().filter(|one| **one == Went::Back).count()
+        };
+        // The first step comes from nowhere, so the second cannot take it back.
+        assert_eq!(back(-1.0), 6);
+        assert_eq!(back(-0.3), 6);
+        assert_eq!(back(0.3), 0);
+        assert_eq!(back(0.9), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::chain;
 use super::filling::{Filled, THREADS};
 use super::form::Form;
-use super::leap::Leap;
+use super::leap::{Leap, Went};
 use super::scope::Scope;
 use super::slices::ever_run;
 use super::state::{classes, in_use, Doing, Site, State, Stay, NOTHING};
@@ -23,6 +23,10 @@ const MOST_STEPS: usize = 200;
 const MOST_ROUGHLY: usize = 60;
 /// Steps that go all of the way; of those after them what they carry is a mean over as many more.
 const FREE_STEPS: f64 = 24.0;
+/// Where steps go to and fro, or overshoot, each goes this part of what the one before went, and at
+/// least so much.
+const TAMER: f64 = 0.7;
+const LEAST_WEIGHT: f64 = 0.1;
 /// Change of a partition's cores below which the rest of the way is foreseen: what is further off
 /// may be another balance.
 const NEAR: f64 = 0.02;
@@ -36,7 +40,8 @@ const WARM_STEPS: usize = 4;
 const AGE_STEPS: usize = 2;
 
 /// Iterates to the fixed point: all of the way at first, less and less where that has not come to
-/// rest, on hosts and under z/VM where a step overshoots. The iterations that it took.
+/// rest or a step takes back the one before, on hosts and under z/VM where a step overshoots. The
+/// iterations that it took.
 pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled: f64) -> usize {
     let most = if settled < ROUGHLY {
         MOST_STEPS
@@ -45,18 +50,19 @@ pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled:
     };
     let homes_fill = state.host.is_none() && forms.iter().all(|form| form.guests.is_none());
     let (mut weight, mut last, mut leap) = (1.0_f64, f64::INFINITY, Leap::default());
+    let mut most_weight = 1.0_f64;
     for step in 1..=most {
         let change = state.step(forms, scope, weight);
         if change <= settled && step > 2 || state.spills {
             return step;
         }
         if homes_fill {
-            weight = (FREE_STEPS / (step + 1) as f64).clamp(0.1, 1.0);
-            if change < NEAR {
-                leap.after(&mut state.doing, &scope.active);
+            if change < NEAR && leap.after(&mut state.doing, &scope.active) == Went::Back {
+                most_weight = (TAMER * most_weight).max(LEAST_WEIGHT);
             }
+            weight = (FREE_STEPS / (step + 1) as f64).clamp(LEAST_WEIGHT, most_weight);
         } else if change > last {
-            weight = (0.7 * weight).max(0.1);
+            weight = (TAMER * weight).max(LEAST_WEIGHT);
         }
         last = change;
     }

@@ -22,8 +22,6 @@ import { byPartition, compared, number, percent, placeName, signed } from "./wor
 /** @typedef {import("./contract.js").Value} Value */
 /** @typedef {Record<string, Value>} Edits */
 
-/** How long nothing changes before the layout is solved by itself. */
-const REST_MS = 150;
 /** Share of the cores by which first figures may be off. */
 const ROUGHLY = 0.005;
 
@@ -201,7 +199,6 @@ async function answered(layout, signal) {
   if (found.solved && !signal.aborted) {
     const causes = answer.solved?.causes ?? {};
     accept({ ...answer, solved: { ...found.solved, causes }, unsolved: null }, true);
-    await new Promise((go) => setTimeout(go, REST_MS));
   }
   return solve(layout, signal);
 }

@@ -58,14 +58,20 @@ class Probe:
         self._engine = load_engine()
 
     def __call__(
-        self, rates: Rates, step_ns: int, replication: int, done: ShareFn | None = None
+        self,
+        rates: Rates,
+        step_ns: int,
+        replication: int,
+        done: ShareFn | None = None,
+        windows: Sequence[int] | None = None,
     ) -> dict[str, Used]:
         """What every partition uses while `rates` are played, each step for `step_ns`.
 
-        `replication` says which random numbers are drawn. Raises `HomenodeError` if the load is
+        `replication` says which random numbers are drawn, `windows` which of a recording the steps
+        are where they are some of them. Raises `HomenodeError` if the load is
         beyond what the machine can do at all.
         """
-        spec = self._with(rates, step_ns)
+        spec = self._with(rates, step_ns, windows)
         found: dict[str, list[int]] = {name: [] for name in _COLUMNS}
         machines: dict[str, list[int]] = {name: [] for name in _OF_MACHINES}
 
@@ -83,7 +89,7 @@ class Probe:
             raise HomenodeError(f"the recorded demand cannot be played: {error}") from error
         return {**self._used(found, step_ns), **self._used_by_machines(machines, step_ns)}
 
-    def _with(self, rates: Rates, step_ns: int) -> Spec:
+    def _with(self, rates: Rates, step_ns: int, _windows: Sequence[int] | None = None) -> Spec:
         steps = max(len(values) for values in rates.values())
         spec: Spec = {
             **self._spec,

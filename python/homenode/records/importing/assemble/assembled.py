@@ -88,6 +88,7 @@ class Assembled:
         if residual is not None:
             off = {
                 "windows": residual.windows,
+                "played_in_full": residual.in_full,
                 "mean_pct": residual.mean_pct,
                 "max_pct": residual.most_pct,
                 "beyond_2_pct": residual.beyond,

@@ -65,10 +65,16 @@ def _mean(shares: Sequence[float], busy: Sequence[float | None]) -> float:
     return used / every if every else 0.0
 
 
-def split(one: Planned, rates: Sequence[float]) -> tuple[list[float], list[list[float]]]:
-    """Of the work of a partition's windows what comes as bursts, and what each daemon does."""
+def split(
+    one: Planned, rates: Sequence[float], windows: Sequence[int] | None = None
+) -> tuple[list[float], list[list[float]]]:
+    """Of the work of a partition's windows, all if none are named, what comes as bursts, and what
+    each daemon does.
+    """
+    there = range(len(rates)) if windows is None else windows
     each = [
-        [share * rate for share, rate in zip(gang.shares, rates, strict=True)] for gang in one.gangs
+        [gang.shares[at] * rate for at, rate in zip(there, rates, strict=True)]
+        for gang in one.gangs
     ]
     rest = [max(0.0, rate - sum(parts)) for rate, *parts in zip(rates, *each, strict=True)]
     return rest, each
@@ -94,12 +100,13 @@ class SplitProbe(Probe):
         super().__init__(spec, quantities)
         self._planned = {one.name: one for one in planned if one.gangs}
 
-    def _with(self, rates: Rates, step_ns: int) -> Spec:
+    def _with(self, rates: Rates, step_ns: int, windows: Sequence[int] | None = None) -> Spec:
         bursts = dict(rates)
         work = {name: [[0.0] for _ in one.gangs] for name, one in self._planned.items()}
         for name, one in self._planned.items():
-            if name in rates and len(rates[name]) == len(one.gangs[0].shares):
-                bursts[name], work[name] = split(one, rates[name])
+            known = windows is not None or len(rates.get(name, ())) == len(one.gangs[0].shares)
+            if name in rates and known:
+                bursts[name], work[name] = split(one, rates[name], windows)
         spec = super()._with(bursts, step_ns)
         for partition in spec["partitions"]:
             guest = partition["guest"]

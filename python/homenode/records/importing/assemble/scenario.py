@@ -23,7 +23,6 @@ from homenode.records.importing.assemble.cells import assemble_cells
 from homenode.records.importing.assemble.convert import (
     Converted,
     Residual,
-    Target,
     by_factor,
     convert,
     shown,
@@ -45,6 +44,7 @@ from homenode.records.importing.assemble.hosting import hosting, set_on_host
 from homenode.records.importing.assemble.hpux import is_hpux, set_in_cells, smallest_of_cells
 from homenode.records.importing.assemble.members import members
 from homenode.records.importing.assemble.options import AssembleOptions
+from homenode.records.importing.assemble.passes import Target
 from homenode.records.importing.assemble.places import lay_out
 from homenode.records.importing.assemble.plan import (
     Bursts,
