@@ -180,6 +180,7 @@ impl Comparing {
                 let (of, before) = (&mut work.doing[at], &base.doing[at]);
                 if chosen[at].by_weight {
                     (of.entitled, of.allowed) = (before.entitled, before.allowed);
+                    of.due = of.entitled * of.allowed;
                 }
             }
         }

@@ -17,11 +17,12 @@ impl State {
         let hypervisor = &self.machine.hypervisor;
         let own = (hypervisor.dispatch_ns + hypervisor.cede_ns + hypervisor.prod_ns) as f64;
         let own = if form.free { 0.0 } else { own };
+        let again = hypervisor.dispatch_ns as f64;
         let doing = &self.doing[at];
         let load = &doing.load;
         let bursts = load.bursts_per_ns.max(1e-18);
         let vps = in_use(doing, form);
-        let wakes = (load.wakes_per_ns / bursts).min(1.0);
+        let comes = (load.wakes_per_ns / bursts).min(1.0) + doing.thrown / bursts;
         let idle = (vps - load.vps).max(0.0);
         let away_ns = (idle + doing.waits.time * load.vps) / load.wakes_per_ns.max(1e-18);
         let reload = if form.owns {
@@ -52,24 +53,29 @@ impl State {
         let left = f64::from(form.filled.vps()) - doing.served * load.vps;
         let daemons_ns = form.demand.daemons() * doing.ns[1] + daemon_wakes * own;
         doing.beside = (daemons_ns + polls.min(idle)).min(left.max(0.0));
-        doing.dispatches = doing.load.wakes_per_ns + daemon_wakes;
+        doing.dispatches = doing.load.wakes_per_ns + daemon_wakes + doing.thrown;
         // What dispatches cost changes how many there are: half of the way keeps them together.
         let (held_up, worked) = (
-            load.wakes_per_ns * own,
+            load.wakes_per_ns * own + doing.thrown * again,
             doing.served * load.vps * (1.0 - doing.stalled),
         );
         let stalled = held_up / (held_up + worked).max(1e-15);
         doing.stalled += (0.7 * self.pace).min(1.0) * (stalled - doing.stalled);
-        doing.reload_ns += 0.5 * self.pace * (wakes * reload - doing.reload_ns);
+        doing.reload_ns += 0.5 * self.pace * (comes * reload - doing.reload_ns);
     }
 
     /// What a dispatch loses to cold caches: time of its threads together [ns].
     fn reload(&self, at: usize, form: &Form, sites: &mut [Site], away_ns: f64) -> f64 {
         let doing = &self.doing[at];
         let load = &doing.load;
-        let bursts = load.bursts_per_ns / load.wakes_per_ns.max(1e-18);
+        let bursts = load.bursts_per_ns / (load.wakes_per_ns + doing.thrown).max(1e-18);
         let threads = f64::from(form.partition.smt).min(bursts.max(1.0));
-        let each = form.demand.burst * bursts.max(1.0) / threads;
+        let bursts = if doing.thrown > 0.0 {
+            bursts
+        } else {
+            bursts.max(1.0)
+        };
+        let each = form.demand.burst * bursts / threads;
         let between_ns = in_use(doing, form) / load.wakes_per_ns.max(1e-18);
         let changed = self.changed(at, form, between_ns);
         let mut all = 0.0;
@@ -134,8 +140,11 @@ impl State {
         } else {
             // Who had to wait would have gone to its last core if that had been left.
             let stopped = self.doing[at].waits.comings;
-            let taken = taken + (1.0 - taken) * self.doing[at].awaited;
+            let awaited = self.doing[at].awaited;
+            let taken = taken + (1.0 - taken) * awaited;
             let found = stopped + (1.0 - stopped) * taken;
+            // While all cores are taken, who comes throws somebody off or waits.
+            let found = found * (1.0 - awaited * (1.0 - self.elsewhere(at)));
             (1.0 - high_part(&self.doing[at], form)) * (came + (1.0 - came) * found)
         };
         let from = [site.share, on_node - site.share, 1.0 - on_node];
@@ -145,17 +154,20 @@ impl State {
             .map(|(share, ns)| share * ns)
             .sum();
         let displaced = refill.displaced(away_ns * taken, 1);
-        let lost = moved + (1.0 - moved) * displaced;
-        let own = refill.lines * (1.0 - refill.common) * lost;
-        let common = refill.lines * refill.common * lost * strangers;
-        let cold = (own + common) / refill.lines_per_instruction;
-        if cold <= 0.0 {
-            return 0.0;
-        }
-        let far = own * (moved * own_ns + (1.0 - moved) * refill.own_ns[0]);
         let common_ns = self.common_ns(at, chip, refill.own_ns);
-        let ns = (far + common * common_ns) / (own + common);
-        each * (1.0 - (-cold / each).exp()) * ns
+        // What is lost is refilled as far as the work goes that it came for.
+        let cold_ns = |lost: f64, own_ns: f64| {
+            let own = refill.lines * (1.0 - refill.common) * lost;
+            let common = refill.lines * refill.common * lost * strangers;
+            let cold = (own + common) / refill.lines_per_instruction;
+            if cold <= 0.0 {
+                return 0.0;
+            }
+            let ns = (own * own_ns + common * common_ns) / (own + common);
+            each * -(-cold / each).exp_m1() * ns
+        };
+        let (moved, displaced) = self.with_thrown(at, (moved, displaced), &refill);
+        moved * cold_ns(1.0, own_ns) + (1.0 - moved) * cold_ns(displaced, refill.own_ns[0])
     }
 
     /// Time of an instruction while the lines are refilled that a partition has in common, by where

@@ -8,7 +8,6 @@
 //! not move on from there to its home chip.
 
 use super::form::Form;
-use super::scope::Scope;
 use super::state::{Doing, State};
 use crate::spec::{Eviction, Policy, Processors};
 
@@ -30,9 +29,9 @@ impl State {
     }
 
     /// What those who use more than they are entitled to use of it, by weight.
-    pub(super) fn mean_excess(&self, forms: &[&Form], scope: &Scope) -> f64 {
+    pub(super) fn mean_excess(&self, forms: &[&Form], those: impl Iterator<Item = usize>) -> f64 {
         let (mut excess, mut weights) = (0.0, 0.0);
-        for at in scope.there().filter(|at| !forms[*at].owns) {
+        for at in those.filter(|at| !forms[*at].owns) {
             let (more, weight) = self.excess_of(at, forms[at]);
             if more > 1e-6 {
                 (excess, weights) = (excess + more, weights + weight);
@@ -46,7 +45,7 @@ impl State {
     }
 
     /// Cores that a partition uses beyond what it is entitled to, and its weight for them.
-    fn excess_of(&self, at: usize, form: &Form) -> (f64, f64) {
+    pub(super) fn excess_of(&self, at: usize, form: &Form) -> (f64, f64) {
         let doing = &self.doing[at];
         match &form.partition.processors {
             Processors::Shared { weight, capped, .. } if !capped => {
@@ -65,6 +64,11 @@ impl State {
         if !self.evicts() {
             return 1.0;
         }
+        self.is_ahead(at, form)
+    }
+
+    /// Part of the time in which a partition has had as much of the excess as its weight says.
+    pub(super) fn is_ahead(&self, at: usize, form: &Form) -> f64 {
         let (more, weight) = self.excess_of(at, form);
         let mean = weight * self.excess;
         if mean <= 0.0 {
@@ -110,5 +114,5 @@ pub(super) fn waits_at_a_cap(doing: &Doing, form: &Form) -> bool {
 
 /// Share of a partition's core time to which it is entitled.
 pub(super) fn entitled_part(doing: &Doing) -> f64 {
-    (doing.entitled * doing.allowed / doing.cores().max(1e-9)).min(1.0)
+    (doing.due / doing.cores().max(1e-9)).min(1.0)
 }

@@ -38,7 +38,7 @@ impl State {
                 self.taken[chip] = 0.0;
             }
         }
-        self.excess = self.mean_excess(forms, scope);
+        self.excess = self.mean_excess(forms, scope.there());
         for at in scope.there().filter(|at| !forms[*at].owns) {
             self.ask(at, forms[at], half_window);
         }

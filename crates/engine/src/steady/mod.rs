@@ -32,6 +32,7 @@ mod slices;
 mod solve;
 mod state;
 mod threads;
+mod thrown;
 mod turns;
 mod weights;
 mod zvm_costs;

@@ -88,4 +88,12 @@ impl Used {
         self.most += f64::from(form.filled.vps());
         self.beside += beside;
     }
+
+    /// Without what one that was added asks for beyond the most that it may use.
+    pub fn less(&mut self, load: &Load, waits: f64, most: f64) {
+        let mean = load.vps * (1.0 - waits);
+        let part = (most / mean.max(1e-12)).min(1.0);
+        self.mean -= (1.0 - part) * mean;
+        self.variance -= (1.0 - part * part) * load.vps_variance;
+    }
 }

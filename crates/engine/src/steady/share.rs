@@ -6,7 +6,8 @@ use super::form::Form;
 use super::grants::{grants, Claim};
 use super::overflow::{mean_beyond, Offered};
 use super::scope::Scope;
-use super::state::{Doing, State};
+use super::slices::ever_run;
+use super::state::{in_use, on_and_off, Doing, State};
 use crate::hypervisor::polarize;
 use crate::spec::{Polarization, Policy, Processors};
 
@@ -24,10 +25,13 @@ impl State {
             return self.share_host(forms);
         }
         let cores: f64 = self.free.iter().sum();
+        let slice_ns = self.machine.hypervisor.window_ns as f64;
         let mut used = scope.others;
         for at in scope.active.iter().copied() {
-            let doing = &self.doing[at];
+            let doing = &mut self.doing[at];
+            doing.due = due(doing, forms[at], slice_ns);
             used.add((&doing.load, doing.waits.time), doing.beside, forms[at]);
+            used.less(&doing.load, doing.waits.time, most(doing, forms[at]));
         }
         // What more want than there are cores for by chance, not always, those lose that are not
         // entitled to it.
@@ -47,37 +51,55 @@ impl State {
             self.spills |= slices && all.full(cores - 0.5) > LITTLE;
             return self.share_alone(forms, scope, by_chance, cores - used.mean - used.beside);
         }
-        let excess = |doing: &Doing| {
-            doing.load.vps * (1.0 - doing.waits.time) * (1.0 - entitled_part(doing))
-        };
         let sharing = scope.active.iter().copied();
         let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
-        let exceeding: f64 = sharing.iter().map(|at| excess(&self.doing[*at])).sum();
+        let exceeds: Vec<f64> = sharing
+            .iter()
+            .map(|at| self.gives_way(*at, forms[*at]))
+            .collect();
+        let exceeding: f64 = exceeds.iter().sum();
         let waits = self.within_share(&sharing, forms, cores);
         for (at, waits) in sharing.iter().zip(waits) {
             self.doing[*at].waits.turn_to(waits, 0.5 * self.pace);
         }
-        let lost = |doing: &Doing| by_chance * excess(doing) / exceeding.max(1e-9);
+        let lost = |index: usize| by_chance * exceeds[index] / exceeding.max(1e-9);
         let claims: Vec<Claim> = sharing
             .iter()
-            .map(|at| (&self.doing[*at], forms[*at]))
-            .map(|(doing, form)| claim(doing, form, lost(doing)))
+            .enumerate()
+            .map(|(index, at)| claim(&self.doing[*at], forms[*at], lost(index)))
             .collect();
         let granted = grants(&claims, cores, &self.limits);
         let beyond = |(claim, got): (&Claim, &f64)| (got - claim.entitled).max(0.0);
         let beyond: f64 = claims.iter().zip(&granted).map(beyond).sum();
         let all_used = granted.iter().sum::<f64>() > (1.0 - LITTLE) * cores;
         self.await_cores(&sharing, &claims, cores);
+        self.throw_off(&sharing, forms);
         let mut change = 0.0_f64;
-        for (at, told) in sharing.iter().zip(claims.iter().zip(&granted)) {
-            let doing = &mut self.doing[*at];
+        for (index, told) in claims.iter().zip(&granted).enumerate() {
+            let doing = &mut self.doing[sharing[index]];
             let bound = SCARCE[usize::from(doing.starves)] * cores;
             doing.starves = all_used && beyond <= bound;
-            let lost = lost(doing);
-            change = change.max(serve(doing, told.0, (*told.1, lost), self.pace));
+            let granted = (*told.1, lost(index));
+            change = change.max(serve(doing, told.0, granted, self.pace));
         }
         self.leave_room(&sharing, cores);
         change
+    }
+
+    /// What of a partition has to give way where more want cores by chance than there are: what is
+    /// beyond its share. Under PR/SM who has had less of that for his weight comes first: he gives way
+    /// as much less.
+    fn gives_way(&self, at: usize, form: &Form) -> f64 {
+        let doing = &self.doing[at];
+        let wants = doing.load.vps * (1.0 - doing.waits.time);
+        let last = match self.machine.hypervisor.policy {
+            Policy::Prsm if self.excess > 0.0 => {
+                let (more, weight) = self.excess_of(at, form);
+                (more / weight / self.excess).clamp(0.01, 1.0)
+            }
+            _ => 1.0,
+        };
+        wants * (1.0 - entitled_part(doing)) * last
     }
 
     /// Whether somebody waits for a core of PR/SM that is left: as soon as more may use one than
@@ -140,7 +162,9 @@ impl State {
 
 /// Share of its time that a partition is served which loses so many cores by chance.
 fn crowded(doing: &Doing, lost: f64) -> f64 {
-    (1.0 - (lost / doing.load.vps.max(1e-12)).min(0.9)) * (1.0 - doing.waits.time)
+    let has = doing.served * doing.load.vps;
+    let left = has / (has + doing.queued).max(1e-12);
+    (1.0 - (lost / doing.load.vps.max(1e-12)).min(0.9)) * (1.0 - doing.waits.time) * left
 }
 
 /// A partition has so many cores from now on, and loses some by chance: half of the way at full
@@ -160,36 +184,75 @@ fn serve(doing: &mut Doing, claim: &Claim, (granted, lost): (f64, f64), pace: f6
     (doing.served - before).abs() / before
 }
 
-/// What a partition claims that loses so many cores by chance.
-fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
-    let Processors::Shared {
-        r#virtual,
-        capped,
-        weight,
-        ..
-    } = &form.partition.processors
-    else {
-        return Claim::default();
-    };
-    let wants = if matches!(form.demand.arrivals, Arrivals::Open(_)) && !doing.load.overrun {
-        doing.load.vps * crowded(doing, lost)
-    } else {
-        doing.load.vps * (1.0 - doing.waits.time)
+/// What a partition's virtual processors are entitled to together: under PR/SM each logical core
+/// has a share of its own of each time slice, which it gets while it has work in that.
+fn due(doing: &Doing, form: &Form, slice_ns: f64) -> f64 {
+    let Processors::Shared { r#virtual, .. } = &form.partition.processors else {
+        return doing.entitled;
     };
     let vps = f64::from(*r#virtual);
     let entitled = match form.each {
         None => doing.entitled,
-        Some(Polarization::Horizontal) => doing.entitled * (doing.load.vps / vps).min(1.0),
-        Some(Polarization::Vertical) => {
-            polarize(doing.entitled, *r#virtual).of_first(doing.load.vps)
+        Some(Polarization::Horizontal) => {
+            doing.entitled * (have_work(doing, form, slice_ns) / vps).min(1.0)
         }
+        Some(Polarization::Vertical) => due_vertical(doing, form, (*r#virtual, slice_ns)),
     };
-    let entitled = entitled * doing.allowed;
-    let most = if *capped { entitled } else { vps };
+    entitled * doing.allowed
+}
+
+/// The same where each has its own share: new work comes to the first that is idle, and threads
+/// that have run before to where they ran, so that these lie evenly on all that ever run.
+fn due_vertical(doing: &Doing, form: &Form, (vps, slice_ns): (u16, f64)) -> f64 {
+    let (split, have) = (
+        polarize(doing.entitled, vps),
+        have_work(doing, form, slice_ns),
+    );
+    let first = split.of_first(have);
+    if form.stays || ever_run(doing, form).is_some() {
+        return first;
+    }
+    let each = doing.load.vps / have.max(1e-12);
+    let high = f64::from(split.high) * each.min(1.0);
+    let medium = f64::from(split.medium) * each.min(split.medium_share);
+    let evenly = have / f64::from(vps) * (high + medium);
+    first + form.again() * (evenly - first).min(0.0)
+}
+
+/// How many virtual processors have work at some time of a slice: those that have it now, and of
+/// those among which it goes round the part to which it comes before the slice is over.
+fn have_work(doing: &Doing, form: &Form, slice_ns: f64) -> f64 {
+    let [_, off_ns] = on_and_off(doing, form);
+    let rest = (in_use(doing, form) - doing.load.vps).max(0.0);
+    doing.load.vps - rest * (-slice_ns / off_ns.max(1.0)).exp_m1()
+}
+
+/// The most that a partition may use.
+fn most(doing: &Doing, form: &Form) -> f64 {
+    let most = match form.partition.processors {
+        Processors::Shared { capped: true, .. } => doing.due,
+        Processors::Shared { r#virtual, .. } => f64::from(r#virtual),
+        Processors::Dedicated { .. } => f64::INFINITY,
+    };
+    most.min(form.cap)
+}
+
+/// What a partition claims that loses so many cores by chance.
+fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
+    let Processors::Shared { weight, .. } = &form.partition.processors else {
+        return Claim::default();
+    };
+    let wants = if matches!(form.demand.arrivals, Arrivals::Open(_)) && !doing.load.overrun {
+        doing.load.vps * crowded(doing, lost)
+    } else if doing.queued > 0.0 {
+        doing.load.vps * crowded(doing, 0.0)
+    } else {
+        doing.load.vps * (1.0 - doing.waits.time)
+    };
     Claim {
         wants,
-        entitled,
-        limit: most.min(form.cap),
+        entitled: doing.due,
+        limit: most(doing, form),
         weight: f64::from(*weight),
         group: form.group,
     }

@@ -108,6 +108,8 @@ pub(super) struct Doing {
     pub entitled: f64,
     /// Part of it that its caps leave it, the group's among them.
     pub allowed: f64,
+    /// What is left of both for those of its virtual processors that have work in a window.
+    pub due: f64,
     /// Time of an instruction, by busy threads, mean over the chips [ns].
     pub ns: [f64; THREADS],
     pub load: Load,
@@ -135,6 +137,10 @@ pub(super) struct Doing {
     pub starves: bool,
     /// Chance that somebody waits for the core that one of its logical cores leaves.
     pub awaited: f64,
+    /// How often in a nanosecond one of its logical cores is thrown off that is beyond its share.
+    pub thrown: f64,
+    /// How many of them wait for cores that others leave.
+    pub queued: f64,
     /// On a host, threads among which the work is.
     pub in_use: f64,
     /// Cores that daemons and polling take; the part of it that is KVM's polling.
@@ -177,6 +183,7 @@ impl Doing {
             sites,
             entitled: form.entitled,
             allowed: 1.0,
+            due: form.entitled,
             burst: form.demand.burst,
             stalled: self.stalled,
             reload_ns: self.reload_ns,
@@ -260,6 +267,10 @@ pub(super) struct State {
     pub nodes: Groups,
     /// What is used beyond what is entitled, by weight.
     pub excess: f64,
+    /// Cores on which one is thrown off by another, under PR/SM.
+    pub contested: f64,
+    /// Cores that are left there while one is used by who threw somebody off.
+    pub left_meanwhile: f64,
     /// Part of the usual way that a step goes, so that those that overshoot come to rest.
     pub pace: f64,
     /// Room to work in: core time by chip, and shares of a partition's time.
@@ -319,6 +330,8 @@ impl State {
             taken: ById::of(0.0, active.len()),
             nodes: Groups::new(tree.nodes().len()),
             excess: 0.0,
+            contested: 0.0,
+            left_meanwhile: 0.0,
             pace: 1.0,
             row: ById::of(0.0, active.len()),
             shares: Vec::new(),

@@ -15,6 +15,7 @@ type Entitled = Vec<(f64, f64)>;
 pub(super) fn entitle(state: &mut State, entitled: Option<Entitled>) {
     for (doing, entitled) in state.doing.iter_mut().zip(entitled.into_iter().flatten()) {
         (doing.entitled, doing.allowed) = entitled;
+        doing.due = doing.entitled * doing.allowed;
     }
 }
 

@@ -73,6 +73,7 @@ impl State {
         self.take(at, form);
         let doing = &mut self.doing[at];
         (doing.entitled, doing.allowed, doing.served) = (entitled, allowed, served);
+        doing.due = entitled * allowed;
     }
 
     /// Logical cores that z/VM wants unparked; none where it does not park.
