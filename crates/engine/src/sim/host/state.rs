@@ -1,5 +1,6 @@
 //! What a host keeps: its scheduler, KVM's part of its guests, memory that may be moved, wake-ups.
 
+use super::interrupts::Lines;
 use crate::guest::memory::Placed;
 use crate::hypervisor::policies::scheduler;
 use crate::hypervisor::{HostScheduler, State};
@@ -23,6 +24,8 @@ pub struct Host {
     pub(super) memories: ById<PartitionId, Option<Memory>>,
     /// Wake-ups of one thread by another.
     pub(super) wakes: Wakes,
+    /// Work of interrupts, by processor.
+    pub(super) handlers: Lines,
 }
 
 impl Host {
@@ -40,6 +43,7 @@ impl Host {
             memories: memories(spec, state),
             vcpus: ById::of(Vcpu::new(), state.vps.len()),
             wakes: Wakes::new(state.vps.len(), state.cores.len()),
+            handlers: ById::of(Default::default(), state.cores.len()),
         }
     }
 }
