@@ -311,7 +311,7 @@ fn a_guest_that_folds_moves_threads_and_has_locks_keeps_its_books() {
         (LockKind::Ticket, 2),
         (LockKind::Sleeping, 1),
     ] {
-        let work = transactions(3_000.0, Distribution::Exponential);
+        let work = transactions(1_500.0, Distribution::Exponential);
         let mut one = partition("a", shared(1.5, 6), work);
         one.smt = smt;
         one.profile.instructions_per_unit = 700_000.0;
@@ -335,7 +335,8 @@ fn a_guest_that_folds_moves_threads_and_has_locks_keeps_its_books() {
         let arrived = outcome.total("a", "tx_arrived");
         // Those by themselves, and one for each arrival.
         assert!((counted - arrived - 6_000.0).abs() < 400.0, "{counted}");
-        assert_eq!(counted, outcome.total("a", "interrupts"));
+        // Counted there when they come, by processor when they are done.
+        assert!((counted - outcome.total("a", "interrupts")).abs() <= 24.0);
         let done = outcome.total("a", "tx_done");
         assert!(done > 0.9 * arrived, "{done} of {arrived}");
     }

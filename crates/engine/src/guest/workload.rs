@@ -27,6 +27,8 @@ pub enum JobKind {
     Gang,
     /// What a device's interrupt has a logical processor do.
     Interrupt,
+    /// What a guest's job has a thread of the host do for its I/O.
+    Request,
 }
 
 impl JobKind {

@@ -253,7 +253,7 @@ impl<S: System> World<S> {
             );
         }
         if let Some(job) = done.waits {
-            self.is_answered(job);
+            self.gets_answer(job);
         }
     }
 
@@ -302,7 +302,9 @@ impl<S: System> World<S> {
                 self.now,
             )
         });
-        self.count_interrupts(&handler);
+        if handler.part != Part::Soft {
+            self.count_interrupt(partition, handler.cpu);
+        }
         let at = self.vp(vp).first_thread.plus(usize::from(thread));
         if let Some(busy) = self.interrupting.busy.get_mut(&at) {
             busy.waiting.push_back(id);
@@ -319,12 +321,6 @@ impl<S: System> World<S> {
         match stopped {
             None => self.run_on(id, Cpu { vp: index, thread }),
             Some((job, _)) => self.stop_for(id, job, (vp, at)),
-        }
-    }
-
-    fn count_interrupts(&mut self, handler: &Handler) {
-        if handler.part != Part::Soft {
-            self.count_interrupt(handler.partition, handler.cpu);
         }
     }
 

@@ -18,6 +18,7 @@ mod event;
 mod gangs;
 mod host;
 mod interrupts;
+mod io_threads;
 mod jobs;
 mod load;
 mod loads;

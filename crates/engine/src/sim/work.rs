@@ -187,8 +187,14 @@ impl<S: System> World<S> {
         if self.interrupting.cost(partition) {
             return self.device_interrupts(partition, Some(id));
         }
-        let cpu = self.is_answered(id);
-        self.count_interrupt(partition, cpu);
+        self.gets_answer(id);
+    }
+
+    /// A device's answer is on its way to a job: through its guest's I/O threads, if it has any.
+    pub fn gets_answer(&mut self, id: JobId) {
+        if !self.gives_to_io_thread(id, true) {
+            self.reaches_guest(id);
+        }
     }
 
     /// A job has what it waited for; the logical processor that gets it.
@@ -223,8 +229,7 @@ impl<S: System> World<S> {
             self.meters.integrate(partition, now).blocked -= 1;
         }
         if pair {
-            let cpu = self.is_answered(id);
-            return self.count_interrupt(partition, cpu);
+            return self.reaches_guest(id);
         }
         self.device_answers(id);
     }
@@ -252,10 +257,9 @@ impl<S: System> World<S> {
                 meter.blocked += 1;
                 job.bursts_left -= 1;
                 self.draw_burst(id);
-                let of = &mut self.loads[load];
-                let wait = of.waits.exponential(of.shape.wait_ns) as u64;
-                self.schedule(now + wait, Event::Wake(id));
+                self.asks_device(id);
             }
+            JobKind::Request => self.has_done_io(id),
             JobKind::Transaction => {
                 let user = u32::from(job.last_cpu);
                 self.done(load, now - arrived);

@@ -151,6 +151,7 @@ pub fn partition(name: &str, processors: Processors, workload: Workload) -> Part
         hypervisor_share: 0.0,
         workload_name: String::new(),
         interrupts: None,
+        io_threads: None,
         beside: Vec::new(),
         home: vec![0],
         guest: Guest::Aix(quiet_guest()),

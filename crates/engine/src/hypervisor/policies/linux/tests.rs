@@ -65,6 +65,7 @@ fn partition(name: &str, threads: u16, cgroup: Option<u16>) -> Partition {
         hypervisor_share: 0.0,
         workload_name: String::new(),
         interrupts: None,
+        io_threads: None,
         beside: Vec::new(),
         home: vec![0],
         guest: Guest::Linux(Unix {
