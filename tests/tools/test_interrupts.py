@@ -85,7 +85,7 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             "one": HOST % ("one", 'to = "0"'),
             "apart": HOST % ("apart", 'to = "8"'),
             "spread": HOST % ("spread", 'to = "0", soft_to = "1-3", rate = "4000/s"'),
-            "far": HOST % ("far", 'to = "8", on = "node1", lines = 20'),
+            "far": HOST % ("far", 'to = "8", on = "chip1", lines = 20'),
             "vpar": VPAR,
         }
         for name, text in texts.items():
@@ -107,7 +107,7 @@ def test_a_processor_shows_what_it_does_for_devices(ask: Ask) -> None:
     each = by_cpu(ask, "one")
     for row in each.values():
         assert sum(v for name, v in row.items() if name[0] == "%") == pytest.approx(100)
-    assert each["0"]["%soft"] > each["0"]["%irq"] > 1
+    assert each["0"]["%soft"] > each["0"]["%irq"] > 0.5
     assert each["1"]["%irq"] == each["1"]["%soft"] == 0
     sums = by_cpu(ask, "one", "-I", "SUM")
     assert sums["0"]["intr/s"] == sums["all"]["intr/s"] == pytest.approx(9000, rel=0.05)
@@ -126,13 +126,14 @@ def test_a_processor_shows_what_it_does_for_devices(ask: Ask) -> None:
 
 def test_where_they_go_decides_who_waits_and_not_how_much_it_is(ask: Ask) -> None:
     beside, apart = by_cpu(ask, "one"), by_cpu(ask, "apart")
-    both = ("%irq", "%soft")
-    for name in both:
-        assert beside["0"][name] == pytest.approx(apart["8"][name], rel=0.05)
+    for name in ("%irq", "%soft"):
+        # The other thread of its core works: it takes as much longer as anything beside that.
+        assert 1 < beside["0"][name] / apart["8"][name] < 1.6
+    assert beside["all"]["%guest"] == pytest.approx(apart["all"]["%guest"], rel=0.05)
     assert apart["0"]["%irq"] == 0
     spread = by_cpu(ask, "spread")
     assert spread["0"]["%soft"] == 0 < spread["0"]["%irq"]
-    assert {cpu for cpu, row in spread.items() if row["%soft"] > 0.1} == {"all", "1", "2", "3"}
+    assert {cpu for cpu, row in spread.items() if row["%soft"] > 0.1} == {"1", "2", "3"}
     assert by_cpu(ask, "spread", "-I", "SUM")["0"]["intr/s"] == pytest.approx(13_000, rel=0.05)
     assert by_cpu(ask, "far")["8"]["%soft"] > 1.1 * apart["8"]["%soft"]
 
@@ -170,13 +171,13 @@ def test_what_cannot_be_is_refused_where_it_stands(told: str, said: str) -> None
     assert said in str(refused.value)
 
 
-def test_who_has_none_says_so() -> None:
+def test_who_has_none_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     xen = HOST % ("xen", "")
     xen = xen.replace('6240-2s"', '6240-2s"\npolicy = "credit2"').replace("kvm = {}\n", "")
     with pytest.raises(ScenarioError, match="another scheduler than Linux"):
         Scenario.from_toml(xen)
-    with pytest.raises(Exception, match="interrupts is simulated only"):
-        Scenario.from_toml(VPAR).solve()
+    assert call(["solve", "vpar.toml"]) == 2
+    assert "interrupts is simulated only" in capsys.readouterr().err
 
 
 def test_a_kind_of_interrupts_is_refused(ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:

@@ -306,16 +306,16 @@ fn one_processor_that_is_swamped_makes_everybody_wait_and_several_do_not() {
 
 #[test]
 fn a_guest_that_folds_moves_threads_and_has_locks_keeps_its_books() {
-    for (kind, smt) in [
-        (LockKind::Sleeping, 4),
-        (LockKind::Ticket, 2),
-        (LockKind::Sleeping, 1),
+    for (kind, share, smt) in [
+        (LockKind::Sleeping, 0.2, 4),
+        (LockKind::Ticket, 0.01, 2),
+        (LockKind::Sleeping, 0.2, 1),
     ] {
         let work = transactions(1_500.0, Distribution::Exponential);
         let mut one = partition("a", shared(1.5, 6), work);
         one.smt = smt;
         one.profile.instructions_per_unit = 700_000.0;
-        (one.profile.lock_share, one.profile.lock_kind) = (0.2, kind);
+        (one.profile.lock_share, one.profile.lock_kind) = (share, kind);
         let guest = aix(&mut one);
         (guest.xvcpus, guest.rebalance_ns) = (0, Some(10_000_000));
         (guest.daemon_rate_per_s, guest.daemon_ns) = (500.0, 50_000);

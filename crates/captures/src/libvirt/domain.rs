@@ -239,7 +239,9 @@ fn tuning(element: &Element, found: &mut Domain, damage: &mut Damage) {
         let thread = pin.get("iothread").and_then(|text| text.parse().ok());
         match (thread, numbers(pin, "cpuset", damage)) {
             (Some(thread), Some(cpus)) => found.io_pins.push(IoPin { thread, cpus }),
-            _ => damage.drop_line(pin.line, || "an iothreadpin without iothread or cpuset".into()),
+            _ => damage.drop_line(pin.line, || {
+                "an iothreadpin without iothread or cpuset".into()
+            }),
         }
     }
     let emulator = tune.first("emulatorpin");

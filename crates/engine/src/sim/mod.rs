@@ -17,6 +17,7 @@ mod dispatch;
 mod event;
 mod gangs;
 mod host;
+mod interrupting;
 mod interrupts;
 mod io_threads;
 mod jobs;

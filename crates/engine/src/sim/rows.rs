@@ -294,7 +294,7 @@ impl Reading {
         let pairs = std::array::from_fn::<_, 9, _>(|at| {
             self.tables()[at].since(before.tables()[at], &gauges.0[at])
         });
-        let [partitions, cpus, pools, loads, virtual_machines, switches, volumes, fabric, interrupts] =
+        let [partitions, cpus, pools, loads, virtual_machines, switches, volumes, fabric, taken] =
             pairs;
         Self {
             partitions,
@@ -305,7 +305,7 @@ impl Reading {
             switches,
             volumes,
             fabric,
-            interrupts,
+            interrupts: taken,
             clocks: Vec::new(),
         }
     }

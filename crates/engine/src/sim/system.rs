@@ -13,7 +13,7 @@
 
 use std::fmt::Debug;
 
-use super::interrupts::Handler;
+use super::interrupting::Handler;
 use super::meters::Purr;
 use super::rows::Reading;
 use super::world::World;

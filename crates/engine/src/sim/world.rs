@@ -2,7 +2,7 @@
 
 use super::coming::{Before, Changes};
 use super::event::{Event, OTHERS};
-use super::interrupts::Interrupting;
+use super::interrupting::Interrupting;
 use super::load::{self, stream, Cold, LoadState};
 use super::meters::Meters;
 use super::system::System;

@@ -20,9 +20,9 @@ from homenode.model.scenario.file.workload import (
     Web,
     Workload,
 )
-from homenode.model.scenario.host.io_threads import io_threads_spec
 from homenode.model.scenario.host.placing import host_threads_spec
 from homenode.model.scenario.interrupts import interrupts_spec
+from homenode.model.scenario.io_threads import io_threads_spec
 from homenode.model.scenario.loads import load_names
 from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.model.scenario.mainframe.placing import pool_name

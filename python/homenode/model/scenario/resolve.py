@@ -18,10 +18,10 @@ from homenode.model.scenario.changes import place_changes
 from homenode.model.scenario.demand import with_demand
 from homenode.model.scenario.file.processors import DEFAULT_POOL
 from homenode.model.scenario.file.scenario import Pool, ScenarioFile
-from homenode.model.scenario.host.io_threads import check_io_threads, with_io_threads
 from homenode.model.scenario.host.placing import Hosted, is_host, place_on_host, with_usual_guests
 from homenode.model.scenario.host.refuse import check_host, refuse_host_words
 from homenode.model.scenario.interrupts import check_interrupts
+from homenode.model.scenario.io_threads import check_io_threads, with_io_threads
 from homenode.model.scenario.loads import check_loads, place_of_load, with_loads
 from homenode.model.scenario.mainframe.kinds import is_mainframe
 from homenode.model.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe

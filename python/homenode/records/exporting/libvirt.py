@@ -23,7 +23,7 @@ from xml.etree import ElementTree as ET
 
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario.host.groups import SCOPE
-from homenode.model.scenario.host.io_threads import EMULATOR
+from homenode.model.scenario.io_threads import EMULATOR
 from homenode.model.spec import (
     CgroupSpec,
     MachineSpec,
@@ -209,7 +209,14 @@ class Libvirt:
 
     def write(self, run: Run, target: Path, options: ExportOptions) -> list[Path]:
         """Write the files. `ExportError` on a machine that KVM does not run on, or for z/VM."""
-        domains = [domain_of(run, name) for name in options.partitions(run)]
+        asides = _asides(run.spec)
+        names = [name for name in options.partitions(run) if name not in asides]
+        if not names:
+            raise ExportError(
+                f"{options.partition} is threads of the host that do a guest's I/O, and no domain",
+                next_step="name the guest with -p",
+            )
+        domains = [domain_of(run, name) for name in names]
         if options.partition is not None:
             target.write_text(xml(domains[0]), encoding="utf-8")
             return [target]
@@ -220,6 +227,13 @@ class Libvirt:
             file.write_text(xml(domain), encoding="utf-8")
             files.append(file)
         return sorted(files)
+
+
+def _asides(spec: Spec) -> set[str]:
+    """Names of the groups of threads that do a guest's I/O: they are part of its domain."""
+    every = spec["partitions"]
+    told = (one.get("io_threads") for one in every)
+    return {every[one["partition"]]["name"] for one in told if one is not None}
 
 
 def domain_of(run: Run, name: str) -> Domain:

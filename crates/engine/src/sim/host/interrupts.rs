@@ -12,7 +12,7 @@ use super::Alarm;
 use crate::ids::{ById, CoreId};
 use crate::kernel::When;
 use crate::machine::crowd;
-use crate::sim::interrupts::Handler;
+use crate::sim::interrupting::Handler;
 use crate::sim::world::World;
 
 /// Work of interrupts that a processor has before it, with the time of its two parts [ns].

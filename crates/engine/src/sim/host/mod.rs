@@ -20,7 +20,7 @@ mod rows;
 mod state;
 mod wake;
 
-use super::interrupts::Handler;
+use super::interrupting::Handler;
 use super::meters::Reason;
 use super::system::{System, HOST_COLUMNS};
 use super::world::World;

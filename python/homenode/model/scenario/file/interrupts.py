@@ -59,7 +59,7 @@ class Interrupts(Table):
     on: Annotated[str, Field(min_length=1)] | None = Field(
         None,
         description=(
-            "where the device hangs, such as node1, so that other nodes fetch its lines from there;"
+            "where the device hangs, such as chip1, so that other nodes fetch its lines from there;"
             " beside each processor if not given, on a machine of cells the cell of io"
         ),
     )
