@@ -1,4 +1,4 @@
-"""Threads of a Linux host that do a KVM guest's I/O: in a scenario, a run, from libvirt and back."""
+"""Threads of a Linux host that do a KVM guest's I/O: in a scenario, a run, libvirt's domains."""
 
 from __future__ import annotations
 

@@ -150,8 +150,8 @@ fn load_is_shared_out_by_what_interrupts_leave() {
         let each = (0..6).map(|at| outcome.total(&at.to_string(), "busy_ns") / 8e9);
         each.fold(1.0, f64::min)
     };
-    // Three on each would have a sixth of a processor on the one that is interrupted; what is due is
-    // a quarter.
+    // Three on each would have a sixth of a processor on the one that is interrupted; what is due
+    // is a quarter.
     let least = least(50_000.0);
     assert!(least > 0.19, "{least}");
 }

@@ -59,7 +59,7 @@ impl<S: System> World<S> {
         self.next_interrupt(partition);
     }
 
-    /// A device interrupts.
+    /// A device has something, for somebody or nobody here, and a processor must see to it.
     pub fn device_interrupts(&mut self, partition: PartitionId, waits: Option<JobId>) {
         let apart = !self.told(partition).soft_to.is_empty();
         let part = if apart { Part::Hard } else { Part::Both };

@@ -5,18 +5,13 @@
 //! hardware thread of its core work is slowed, as beside any busy one. Interrupts that come while
 //! one is seen to wait their turn.
 
-use std::collections::VecDeque;
-
 use super::state::Host;
 use super::Alarm;
-use crate::ids::{ById, CoreId};
+use crate::ids::CoreId;
 use crate::kernel::When;
 use crate::machine::crowd;
 use crate::sim::interrupting::Handler;
 use crate::sim::world::World;
-
-/// Work of interrupts that a processor has before it, with the time of its two parts [ns].
-pub type Lines = ById<CoreId, VecDeque<(Handler, f64, f64)>>;
 
 impl World<Host> {
     /// A processor of the host is to do the work of an interrupt.
