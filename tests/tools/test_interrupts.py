@@ -144,6 +144,11 @@ def test_a_boot_processor_that_takes_all_of_them_is_the_busiest(ask: Ask) -> Non
         for row in rows(ask, "sql", "SELECT cpu, user_ns, sys_ns FROM cpu_intervals", "-r", "vpar")
     }
     assert busy[0] > 1.5 * max(ns for cpu, ns in busy.items() if cpu)
+    shown = {row["cpu"]: row for row in rows(ask, "sar", "-r", "vpar", "-p", "orders", "-M")}
+    assert shown["0"]["%sys"] > 2 * shown["0"]["%usr"]
+    for row in shown.values():
+        told = [row[name] for name in ("%usr", "%sys", "%wio", "%idle")]
+        assert sum(map(float, told)) == pytest.approx(100)
     taken = rows(
         ask,
         "sql",

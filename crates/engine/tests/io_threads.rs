@@ -9,8 +9,8 @@ use homenode_engine::spec::{
     Distribution, HostThreads, IoThreads, Partition, Policy, Spec, Workload,
 };
 
-/// A guest of two virtual processors on processors 0 and 1: 2,000 transactions a second, each of two
-/// bursts of 100 us with a wait of 1 ms between them, on average.
+/// A guest of two virtual processors on processors 0 and 1: 2,000 transactions a second, each of
+/// two bursts of 100 us with a wait of 1 ms between them, on average.
 fn guest() -> Partition {
     let waits = Workload::Transactions {
         rate_per_s: 2_000.0,
@@ -27,7 +27,8 @@ fn guest() -> Partition {
     one
 }
 
-/// It, with an I/O thread on these processors, which needs 20 us for a request and 30 for an answer.
+/// It, with an I/O thread on these processors, which needs so long for a request and 30 us for an
+/// answer.
 fn spec(cpus: &[u16], request_ns: u64) -> Spec {
     let mut guest = guest();
     guest.io_threads = Some(IoThreads {

@@ -38,6 +38,11 @@ class States:
     soft: float = 0.0
     """For the work that follows these."""
 
+    @property
+    def kernel(self) -> float:
+        """All of the kernel's, as tools have it that do not tell interrupts apart [%]."""
+        return self.sys + self.irq + self.soft
+
 
 @dataclass(frozen=True)
 class Reading:

@@ -51,8 +51,7 @@ def _times(states: States, *, every: bool) -> dict[str, float]:
     }
     if every:
         return found
-    kernel = states.sys + states.irq + states.soft
-    return {**found, "%user": states.usr + states.guest, "%system": kernel}
+    return {**found, "%user": states.usr + states.guest, "%system": states.kernel}
 
 
 def _queue(report: Reading) -> dict[str, float]:
