@@ -22,15 +22,33 @@ pub(super) struct Source {
     /// When they come of themselves.
     pub chance: Stream,
     /// Processors that may take them.
-    pub to: Vec<u16>,
+    pub to: Turns,
     /// Processors that may do what follows.
-    pub soft_to: Vec<u16>,
-    /// Whose turn it is of the former.
-    pub next: usize,
-    /// Whose of the latter.
-    pub next_soft: usize,
+    pub soft_to: Turns,
     /// What each processor has done, by its number.
     taken: BTreeMap<u16, Taken>,
+}
+
+/// Processors that take turns.
+pub(super) struct Turns {
+    cpus: Vec<u16>,
+    next: usize,
+}
+
+impl Turns {
+    fn of(cpus: Vec<u16>) -> Self {
+        Self { cpus, next: 0 }
+    }
+
+    /// The next one that serves; the next if none does.
+    pub fn next(&mut self, serves: impl Fn(u16) -> bool) -> u16 {
+        let count = self.cpus.len();
+        let mut turns = (0..count).map(|step| (self.next + step) % count);
+        let at = turns.find(|at| serves(self.cpus[*at]));
+        let at = at.unwrap_or(self.next);
+        self.next = (at + 1) % count;
+        self.cpus[at]
+    }
 }
 
 /// What a processor has done for a partition's devices.
@@ -91,10 +109,8 @@ impl Interrupting {
             Some(Source {
                 chance: stream(spec, partition, replication, "interrupts"),
                 taken: all.map(|cpu| (*cpu, Taken::default())).collect(),
-                to,
-                soft_to: told.soft_to.clone(),
-                next: 0,
-                next_soft: 0,
+                to: Turns::of(to),
+                soft_to: Turns::of(told.soft_to.clone()),
             })
         };
         Self {

@@ -44,11 +44,8 @@ impl<S: System> World<S> {
     fn next_interrupt(&mut self, partition: PartitionId) {
         let rate = self.told(partition).rate_per_s;
         if rate > 0.0 {
-            let wait = self
-                .interrupting
-                .source(partition)
-                .chance
-                .exponential(1e9 / rate);
+            let chance = &mut self.interrupting.source(partition).chance;
+            let wait = chance.exponential(1e9 / rate);
             self.schedule(self.now + wait as u64, Event::Interrupt(partition));
         }
     }
@@ -63,37 +60,29 @@ impl<S: System> World<S> {
     pub fn device_interrupts(&mut self, partition: PartitionId, waits: Option<JobId>) {
         let apart = !self.told(partition).soft_to.is_empty();
         let part = if apart { Part::Hard } else { Part::Both };
-        let cpu = self.taker(partition);
-        S::handle(
-            self,
-            Handler {
-                partition,
-                cpu,
-                part,
-                waits,
-            },
-        );
+        let cpu = self.whose_turn(partition, part);
+        let handler = Handler {
+            partition,
+            cpu,
+            part,
+            waits,
+        };
+        S::handle(self, handler);
     }
 
-    /// Whose turn it is: of processors that are folded nobody's, unless all are.
-    fn taker(&mut self, partition: PartitionId) -> u16 {
-        let smt = u16::from(self.guests[partition].smt);
-        let guest = &self.guests[partition].queues;
-        let own = S::handles_in_guest();
-        let source = self.interrupting.sources[partition]
-            .as_mut()
-            .expect("a source");
-        let count = source.to.len();
+    /// Who does a part of the work: of processors that are folded none, unless all are.
+    fn whose_turn(&mut self, partition: PartitionId, part: Part) -> u16 {
+        let guest = &self.guests[partition];
+        let (smt, own) = (u16::from(guest.smt), S::handles_in_guest());
         let serves = |cpu: u16| {
             let (vp, thread) = (cpu / smt, (cpu % smt) as u8);
-            !own || guest.serves(Cpu { vp, thread })
+            !own || guest.queues.serves(Cpu { vp, thread })
         };
-        let turns = (0..count).map(|step| (source.next + step) % count);
-        let at = { turns }
-            .find(|at| serves(source.to[*at]))
-            .unwrap_or(source.next);
-        source.next = (at + 1) % count;
-        source.to[at]
+        let source = self.interrupting.source(partition);
+        match part {
+            Part::Soft => source.soft_to.next(serves),
+            Part::Hard | Part::Both => source.to.next(serves),
+        }
     }
 
     /// What a processor had to do for a device is done: the rest of the work follows, or whoever
@@ -101,17 +90,9 @@ impl<S: System> World<S> {
     pub fn handled(&mut self, done: Handler, hard_ns: f64, soft_ns: f64) {
         self.interrupting.note(&done, hard_ns, soft_ns);
         if done.part == Part::Hard {
-            let source = self.interrupting.source(done.partition);
-            let cpu = source.soft_to[source.next_soft];
-            source.next_soft = (source.next_soft + 1) % source.soft_to.len();
-            return S::handle(
-                self,
-                Handler {
-                    cpu,
-                    part: Part::Soft,
-                    ..done
-                },
-            );
+            let part = Part::Soft;
+            let cpu = self.whose_turn(done.partition, part);
+            return S::handle(self, Handler { cpu, part, ..done });
         }
         if let Some(job) = done.waits {
             self.gets_answer(job);
@@ -130,7 +111,7 @@ impl<S: System> World<S> {
         told.lines * memory_ns(&self.spec.machine, tree, chip, domain)
     }
 
-    /// Instructions of both parts, and time of one with a thread alone on a core [ns].
+    /// Instructions of both parts, and time of one with so many threads busy on the core [ns].
     pub fn work_of(&mut self, handler: &Handler, chip: ChipId, threads: u8) -> (f64, f64, f64) {
         let (hard, soft) = handler.instructions(self.told(handler.partition));
         let class = self.table.id(handler.partition.into(), chip, threads);
@@ -245,7 +226,7 @@ impl<S: System> World<S> {
             self.lay_out(id, vp, thread);
         }
         let instructions = self.jobs.get(id).instructions;
-        let number = v_number(cpu, self.guests[partition].smt);
+        let number = number_of(cpu, self.guests[partition].smt);
         let waited_for = self.guests[partition].queues.has_queue(number);
         let slice_ns = self.guests[partition].scheduler.unix.timeslice_ns;
         let thread = &mut self.threads[at];
@@ -284,6 +265,6 @@ impl<S: System> World<S> {
 }
 
 /// Number of a logical processor in its guest.
-fn v_number(cpu: Cpu, smt: u8) -> u16 {
+fn number_of(cpu: Cpu, smt: u8) -> u16 {
     cpu.vp * u16::from(smt) + u16::from(cpu.thread)
 }
