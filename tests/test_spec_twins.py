@@ -23,7 +23,7 @@ PARTS = frozenset(
         "BurstsSpec",
         "CountedSpec",
         "LimitsSpec",
-        "LoadsSpec",
+        "AsidesSpec",
         "LockSpec",
         "FlushSpec",
         "RoamingSpec",

@@ -96,6 +96,8 @@ fn partition(
         page_bytes: GIB,
         hypervisor_share,
         workload_name: String::new(),
+        interrupts: None,
+        io_threads: None,
         beside: Vec::new(),
         guest: Guest::Hpux(Unix {
             tick_ns: 10 * MS,

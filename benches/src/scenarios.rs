@@ -136,6 +136,8 @@ pub fn partition(name: String, entitlement: f64, vps: u16, workload: Workload) -
         page_bytes: 64 << 10,
         hypervisor_share: 0.0,
         workload_name: String::new(),
+        interrupts: None,
+        io_threads: None,
         beside: Vec::new(),
         home: Vec::new(),
         guest: aix(),

@@ -37,6 +37,7 @@ fn tables<'py>(py: Python<'py>, of: &Tables) -> PyResult<Bound<'py, PyDict>> {
         ("switch", &of.switch),
         ("volume", &of.volume),
         ("fabric", &of.fabric),
+        ("interrupt", &of.interrupt),
         ("dispatches", &of.dispatches),
     ];
     for (name, table) in all.iter().filter(|(_, table)| !table.is_empty()) {

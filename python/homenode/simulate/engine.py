@@ -30,6 +30,7 @@ class Engine(Protocol):
     SWITCH_COLUMNS: Sequence[str]
     VOLUME_COLUMNS: Sequence[str]
     FABRIC_COLUMNS: Sequence[str]
+    INTERRUPT_COLUMNS: Sequence[str]
     FABRIC_PORTS: Sequence[str]
     BOOKS: Sequence[str]
     Stopped: type[BaseException]
@@ -119,6 +120,7 @@ def table_columns(engine: Engine) -> dict[str, list[str]]:
         "switch": list(engine.SWITCH_COLUMNS),
         "volume": list(engine.VOLUME_COLUMNS),
         "fabric": list(engine.FABRIC_COLUMNS),
+        "interrupt": list(engine.INTERRUPT_COLUMNS),
     }
 
 

@@ -66,7 +66,7 @@ def _rows(request: Request, report: Reading) -> list[tuple[str, tuple[float, ...
 
 def _times(states: States) -> tuple[float, ...]:
     """Time that its monitor takes away looks idle to HP-UX."""
-    return (states.usr, states.sys, states.iowait, states.idle + states.steal)
+    return (states.usr, states.kernel, states.iowait, states.idle + states.steal)
 
 
 def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:

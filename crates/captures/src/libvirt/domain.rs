@@ -45,6 +45,12 @@ pub struct Domain {
     pub cpuset: String,
     /// Processors that are pinned.
     pub pins: Vec<Pin>,
+    /// Threads beside its processors that do its I/O; none if not told.
+    pub io_threads: Option<u64>,
+    /// Those of them that are pinned.
+    pub io_pins: Vec<IoPin>,
+    /// List of the host processors of the emulator's other threads; empty if all.
+    pub emulator: String,
     /// Where its memory is bound.
     pub bound: Vec<Bound>,
     /// What the guest is shown of its processors.
@@ -58,6 +64,15 @@ pub struct Domain {
 pub struct Pin {
     /// Its number.
     pub vcpu: u32,
+    /// List of numbers on the host.
+    pub cpus: String,
+}
+
+/// A thread for I/O with the host processors that it may run on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IoPin {
+    /// Its number, from 1.
+    pub thread: u32,
     /// List of numbers on the host.
     pub cpus: String,
 }
@@ -149,6 +164,7 @@ fn domain(element: &Element, damage: &mut Damage) -> Option<Domain> {
         vcpus_maximum: most,
         memory_bytes: memory("currentMemory").or(most_memory),
         memory_maximum_bytes: most_memory,
+        io_threads: text("iothreads").and_then(|count| count.parse().ok()),
         shape: shape(element),
         ..Domain::default()
     };
@@ -219,6 +235,18 @@ fn tuning(element: &Element, found: &mut Domain, damage: &mut Damage) {
             _ => damage.drop_line(pin.line, || "a vcpupin without vcpu or cpuset".into()),
         }
     }
+    for pin in tune.all("iothreadpin") {
+        let thread = pin.get("iothread").and_then(|text| text.parse().ok());
+        match (thread, numbers(pin, "cpuset", damage)) {
+            (Some(thread), Some(cpus)) => found.io_pins.push(IoPin { thread, cpus }),
+            _ => damage.drop_line(pin.line, || {
+                "an iothreadpin without iothread or cpuset".into()
+            }),
+        }
+    }
+    let emulator = tune.first("emulatorpin");
+    let emulator = emulator.and_then(|pin| numbers(pin, "cpuset", damage));
+    found.emulator = emulator.unwrap_or_default();
 }
 
 fn memory_binding(element: &Element, found: &mut Domain, damage: &mut Damage) {

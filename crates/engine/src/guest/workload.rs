@@ -25,6 +25,18 @@ pub enum JobKind {
     Daemon,
     /// A thread of one of its daemons that woke with others.
     Gang,
+    /// What a device's interrupt has a logical processor do.
+    Interrupt,
+    /// What a guest's job has a thread of the host do for its I/O.
+    Request,
+}
+
+impl JobKind {
+    /// Whether it is the guest's own, and no load's.
+    #[inline]
+    pub fn is_own(self) -> bool {
+        matches!(self, Self::Daemon | Self::Gang | Self::Interrupt)
+    }
 }
 
 /// A software thread with work.

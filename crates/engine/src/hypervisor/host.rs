@@ -72,6 +72,12 @@ pub trait HostScheduler {
         let _ = (vp, cores, now);
     }
 
+    /// Interrupts of devices keep a core for so long [ns], from now on or from when those that came
+    /// before are done.
+    fn interrupted(&mut self, core: CoreId, ns: u64, now: u64) {
+        let _ = (core, ns, now);
+    }
+
     /// What the scheduler itself has counted for a partition so far.
     fn counted(&self, partition: PartitionId, now: u64) -> HostCount;
 }

@@ -96,6 +96,8 @@ pub struct Core {
     pub grant_end: When,
     /// Core time used since the start [ns].
     pub clock: u64,
+    /// Until when it does the work of interrupts [ns]; what is past says nothing.
+    pub handles_until: u64,
     /// Next event.
     pub key: Key,
     /// Cost class while threads are busy.
@@ -228,6 +230,7 @@ fn cores(tree: &Topology) -> ById<CoreId, Core> {
         spin_from: When::NEVER,
         grant_end: When::at(0),
         clock: 0,
+        handles_until: 0,
         key: Key::NONE,
         class: 0,
         first_class: 0,

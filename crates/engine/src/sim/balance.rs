@@ -103,11 +103,13 @@ impl<S: System> World<S> {
         }
     }
 
-    /// Takes the job off a thread in the middle of its burst.
+    /// Takes the job off a thread in the middle of its burst; none while an interrupt holds it up.
     pub fn pull(&mut self, vp: VpId, thread: u8) -> Option<JobId> {
         let (first, _) = self.threads_of(vp);
         let at = first.plus(usize::from(thread));
-        let id = self.threads[at].job()?;
+        let id = self.threads[at]
+            .job()
+            .filter(|_| !self.interrupting.holds(at))?;
         self.settle_vp(vp);
         self.threads[at].task = Task::None;
         self.jobs.get(id).instructions = self.threads[at].instructions.max(0.0);

@@ -101,5 +101,6 @@ fn check_partition(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked
     hypervisor::check_processors(spec, partition, owner)?;
     guest::check_memory(spec, partition, owner)?;
     guest::check_work(spec, partition, owner)?;
+    guest::check_interrupts(spec, partition, owner)?;
     zvm::check(spec, partition, owner)
 }

@@ -215,6 +215,16 @@ pub const VOLUME: [&str; 12] = [
 /// of one that is read, and what they waited.
 pub const FABRIC: [&str; 6] = ["time_ns", "port", "place", "lines", "bytes", "wait_ns"];
 
+/// Columns of the interrupt table: a processor of the host, or a logical one of the partition.
+pub const INTERRUPT: [&str; 6] = [
+    "time_ns",
+    "partition",
+    "cpu",
+    "interrupts",
+    "hard_ns",
+    "soft_ns",
+];
+
 /// Columns of the dispatch table.
 pub const DISPATCH: [&str; 8] = [
     "start_ns",

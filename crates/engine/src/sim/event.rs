@@ -28,6 +28,8 @@ pub enum Event<A> {
     Recorded(LoadId),
     /// A guest's daemon wakes.
     Daemon(PartitionId),
+    /// A device interrupts for something that nobody waits for.
+    Interrupt(PartitionId),
     /// The threads of one of a guest's gangs wake.
     Gang(PartitionId, u8),
     /// A guest balances its run queues.

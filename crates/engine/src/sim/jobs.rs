@@ -47,11 +47,14 @@ impl<S: System> World<S> {
     /// afterwards.
     fn displace(&mut self, id: JobId, partition: PartitionId, cpu: u16) {
         let guest = &self.guests[partition];
+        let at = guest.first_thread.plus(usize::from(cpu));
+        if self.interrupting.holds(at) {
+            return self.line_up(partition, cpu, id, true);
+        }
         let (index, thread) = (
             cpu / u16::from(guest.smt),
             (cpu % u16::from(guest.smt)) as u8,
         );
-        let at = guest.first_thread.plus(usize::from(cpu));
         let vp = self.vp_at(partition, index);
         self.settle_vp(vp);
         let runner = std::mem::replace(&mut self.threads[at].task, Task::None);
@@ -68,7 +71,8 @@ impl<S: System> World<S> {
     pub fn slice_time(&mut self, partition: PartitionId, cpu: u16) {
         let guest = &self.guests[partition];
         let at = guest.first_thread.plus(usize::from(cpu));
-        if !self.threads[at].rotate_at.is_set() && self.threads[at].task != Task::None {
+        let free = self.threads[at].task == Task::None || self.interrupting.holds(at);
+        if !self.threads[at].rotate_at.is_set() && !free {
             self.threads[at].rotate_at = When::at(self.now + guest.scheduler.unix.timeslice_ns);
             let vp = self.at.vps_of[partition].at(usize::from(cpu / u16::from(guest.smt)));
             self.replan(vp);
@@ -132,13 +136,16 @@ impl<S: System> World<S> {
         };
         let job = self.jobs.get(id);
         let last = std::mem::replace(&mut job.last_cpu, index);
+        let switches = job.kind != JobKind::Interrupt;
         let thread = &mut self.threads[at];
         debug_assert_eq!(thread.task, Task::None);
         thread.task = Task::Job(id);
         thread.instructions = job.instructions;
         thread.done_at = When::NEVER;
         thread.rotate_at = rotate;
-        self.count_redispatch(vp, at, index, last);
+        if switches {
+            self.count_redispatch(vp, at, index, last);
+        }
         if let Some(core) = self.at.vps[vp].core.filter(|_| self.has_messages) {
             self.read_messages(vp, core);
         }
@@ -247,6 +254,7 @@ impl<S: System> World<S> {
                 self.end_turn(id, vp, at, thread);
             }
             JobKind::Member => self.end_step(id, vp, at, thread),
+            JobKind::Interrupt => self.end_handler(id, vp, at, thread),
             _ => {
                 self.leave_thread(vp, at, thread);
                 self.finish(id, vp, at);

@@ -7,7 +7,6 @@
 use super::system::{Stretch, System};
 use super::world::{Task, World};
 use crate::cost::{Book, ClassId};
-use crate::guest::workload::JobKind;
 use crate::ids::{CoreId, LoadId, ThreadId, VpId};
 use crate::kernel::{real, When};
 
@@ -104,7 +103,7 @@ impl<S: System> World<S> {
     fn works_for_load(&self, at: ThreadId) -> bool {
         let of = |id| self.jobs.peek(id).kind;
         let kind = self.threads[at].job().map(of);
-        kind.is_some_and(|kind| !matches!(kind, JobKind::Daemon | JobKind::Gang))
+        kind.is_some_and(|kind| !kind.is_own())
     }
 
     /// The busy threads of a virtual processor.

@@ -17,6 +17,9 @@ mod dispatch;
 mod event;
 mod gangs;
 mod host;
+mod interrupting;
+mod interrupts;
+mod io_threads;
 mod jobs;
 mod load;
 mod loads;
@@ -341,6 +344,7 @@ impl<S: System> World<S> {
             Event::Recorded(load) => self.arrive_recorded(load),
             Event::Window => self.open_window(),
             Event::Daemon(partition) => self.wake_daemon(partition),
+            Event::Interrupt(partition) => self.interrupt_by_itself(partition),
             Event::Gang(partition, gang) => self.wake_gang(partition, usize::from(gang)),
             Event::Balance(partition) => self.balance(partition),
             Event::Alarm(alarm) => S::alarm(self, key, alarm),

@@ -12,7 +12,7 @@ use super::system::System;
 use super::world::{Task, World};
 use crate::cost::Book;
 use crate::guest::mutex::{Mutex, Phase};
-use crate::guest::workload::{JobId, JobKind, NO_CPU};
+use crate::guest::workload::{JobId, NO_CPU};
 use crate::hypervisor::Mode;
 use crate::ids::{CoreId, LoadId, ThreadId, VpId};
 use crate::kernel::{Stream, When};
@@ -40,7 +40,7 @@ impl<S: System> World<S> {
         let (load, kind, burst) = (job.load, job.kind, job.instructions);
         let (mutex, stream) = self.lock_of(load);
         let piece = match mutex.phase(id) {
-            Phase::Apart if matches!(kind, JobKind::Daemon | JobKind::Gang) => return,
+            Phase::Apart if kind.is_own() => return,
             Phase::Apart => mutex.begin(id, burst, stream),
             Phase::Spins => 0.0,
             _ => return,

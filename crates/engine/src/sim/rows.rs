@@ -121,6 +121,8 @@ pub struct Reading {
     pub volumes: Rows,
     /// One row a port of the fabric.
     pub fabric: Rows,
+    /// One row a processor that took interrupts.
+    pub interrupts: Rows,
     /// Of each core (of each hardware thread, where a host counts those) how long it was used since
     /// the start [ns]; nothing of a difference.
     pub clocks: Vec<u64>,
@@ -137,6 +139,7 @@ impl Default for Reading {
             switches: Rows::new(columns::SWITCH.len()),
             volumes: Rows::new(columns::VOLUME.len()),
             fabric: Rows::new(columns::FABRIC.len()),
+            interrupts: Rows::new(columns::INTERRUPT.len()),
             clocks: Vec::new(),
         }
     }
@@ -144,13 +147,13 @@ impl Default for Reading {
 
 /// Of each table, which columns are readings at the end of an interval.
 #[derive(Clone, Debug)]
-pub(super) struct Gauges([Vec<bool>; 8]);
+pub(super) struct Gauges([Vec<bool>; 9]);
 
 impl Gauges {
     pub(super) fn new() -> Self {
         let partition = columns::partition();
         let partition: Vec<&str> = partition.iter().map(String::as_str).collect();
-        let all: [&[&str]; 8] = [
+        let all: [&[&str]; 9] = [
             &partition,
             &columns::CPU,
             &columns::POOL,
@@ -159,6 +162,7 @@ impl Gauges {
             &columns::SWITCH,
             &columns::VOLUME,
             &columns::FABRIC,
+            &columns::INTERRUPT,
         ];
         let gauge = |name: &&str| columns::GAUGES.contains(name);
         Self(all.map(|names| names.iter().map(gauge).collect()))
@@ -184,6 +188,8 @@ pub struct Tables {
     pub volume: Columns,
     /// By port of the fabric.
     pub fabric: Columns,
+    /// By partition and processor that takes its devices' interrupts.
+    pub interrupt: Columns,
     /// A row a dispatch; empty unless the spec asks for them.
     pub dispatches: Columns,
 }
@@ -200,6 +206,7 @@ impl Default for Tables {
             switch: named(&columns::SWITCH),
             volume: named(&columns::VOLUME),
             fabric: named(&columns::FABRIC),
+            interrupt: named(&columns::INTERRUPT),
             dispatches: named(&columns::DISPATCH),
         }
     }
@@ -217,6 +224,7 @@ impl Tables {
             (&mut self.switch, &interval.switches),
             (&mut self.volume, &interval.volumes),
             (&mut self.fabric, &interval.fabric),
+            (&mut self.interrupt, &interval.interrupts),
         ];
         for (table, rows) in pairs {
             table.append(rows);
@@ -234,6 +242,7 @@ impl Tables {
             &self.switch,
             &self.volume,
             &self.fabric,
+            &self.interrupt,
             &self.dispatches,
         ];
         let numbers = all.map(|table| table.len() * table.names.len());
@@ -251,6 +260,7 @@ impl Tables {
             &mut self.switch,
             &mut self.volume,
             &mut self.fabric,
+            &mut self.interrupt,
             &mut self.dispatches,
         ];
         for table in all {
@@ -260,7 +270,7 @@ impl Tables {
 }
 
 impl Reading {
-    fn tables(&self) -> [&Rows; 8] {
+    fn tables(&self) -> [&Rows; 9] {
         [
             &self.partitions,
             &self.cpus,
@@ -270,6 +280,7 @@ impl Reading {
             &self.switches,
             &self.volumes,
             &self.fabric,
+            &self.interrupts,
         ]
     }
 
@@ -280,10 +291,11 @@ impl Reading {
 
     /// What was counted since another reading; gauges as they are now.
     pub(super) fn since(&self, before: &Self, gauges: &Gauges) -> Self {
-        let pairs = std::array::from_fn::<_, 8, _>(|at| {
+        let pairs = std::array::from_fn::<_, 9, _>(|at| {
             self.tables()[at].since(before.tables()[at], &gauges.0[at])
         });
-        let [partitions, cpus, pools, loads, virtual_machines, switches, volumes, fabric] = pairs;
+        let [partitions, cpus, pools, loads, virtual_machines, switches, volumes, fabric, taken] =
+            pairs;
         Self {
             partitions,
             cpus,
@@ -293,6 +305,7 @@ impl Reading {
             switches,
             volumes,
             fabric,
+            interrupts: taken,
             clocks: Vec::new(),
         }
     }
@@ -335,6 +348,7 @@ impl<S: System> World<S> {
         self.read_loads(&mut reading.loads);
         S::read_tables(self, &mut reading);
         self.read_fabric(&mut reading.fabric);
+        self.read_interrupts(&mut reading.interrupts);
         reading
             .clocks
             .extend(self.at.cores.iter().map(|on| on.clock));
@@ -365,6 +379,16 @@ impl<S: System> World<S> {
             into.values.push(self.measured_ns());
             into.values.extend([kind, place].map(|n| n as i64));
             into.values.extend(counted);
+        }
+    }
+
+    fn read_interrupts(&self, into: &mut Rows) {
+        for (partition, cpu, taken) in self.interrupting.taken() {
+            into.values
+                .extend([self.measured_ns(), partition.into(), i64::from(cpu)]);
+            let times = [taken.hard_ns, taken.soft_ns].map(|ns| ns.round() as i64);
+            into.values.push(taken.interrupts as i64);
+            into.values.extend(times);
         }
     }
 

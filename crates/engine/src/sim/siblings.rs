@@ -17,7 +17,7 @@ impl<S: System> World<S> {
         if self.at.tree.siblings == 1 {
             return self.crowd(vp, self.mask(vp));
         }
-        let busy = |other: CoreId| other == core || self.at.cores[other].running.is_some();
+        let busy = |other: CoreId| other == core || self.is_used(other);
         let threads = self.siblings(core).into_iter().enumerate();
         let mask = threads.fold(0, |mask, (at, other)| mask | u8::from(busy(other)) << at);
         crowd(
@@ -25,6 +25,13 @@ impl<S: System> World<S> {
             self.spec.machine.smt.parts,
             self.at.tree.siblings as u8,
         )
+    }
+
+    /// Whether a hardware thread runs something, if only an interrupt's work.
+    #[inline]
+    pub fn is_used(&self, core: CoreId) -> bool {
+        let on = &self.at.cores[core];
+        on.running.is_some() || on.handles_until > self.now
     }
 
     /// Busy threads of a virtual processor, a core's parts alike.

@@ -13,6 +13,7 @@
 
 use std::fmt::Debug;
 
+use super::interrupting::Handler;
 use super::meters::Purr;
 use super::rows::Reading;
 use super::world::World;
@@ -162,6 +163,21 @@ pub trait System: Sized {
 
     /// Whom a virtual processor wakes from now on it wakes by an interrupt; none = nobody does.
     fn signals(&mut self, _by: Option<VpId>) {}
+
+    /// Processors of its own that devices interrupt; none = those of the guests.
+    fn host_cpus(_spec: &Spec) -> Option<u16> {
+        None
+    }
+
+    /// Whether devices interrupt the guests' own processors.
+    fn handles_in_guest() -> bool {
+        true
+    }
+
+    /// A processor is to do the work of a device's interrupt.
+    fn handle(world: &mut World<Self>, handler: Handler) {
+        world.handle_in_guest(handler);
+    }
 
     /// Whether a partition is plain processes, not a guest with run queues of its own.
     fn is_processes(&self, _spec: &Spec, _partition: PartitionId) -> bool {

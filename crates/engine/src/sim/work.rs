@@ -25,6 +25,7 @@ impl<S: System> World<S> {
             }
             S::start_partition(self, partition);
             self.next_daemon(partition);
+            self.start_interrupts(partition);
             self.start_gangs(partition);
             self.next_balance(partition);
         }
@@ -176,9 +177,31 @@ impl<S: System> World<S> {
 
     /// A transaction that has just arrived becomes runnable.
     fn admit(&mut self, load: LoadId, job: JobId) {
-        self.arrived(load).runnable += 1;
-        let cpu = self.make_runnable(job);
-        self.count_interrupt(self.loads[load].partition, cpu);
+        self.arrived(load);
+        self.device_answers(job);
+    }
+
+    /// A device has what a job waits for: what that costs comes first.
+    fn device_answers(&mut self, id: JobId) {
+        let partition = self.jobs.peek(id).partition;
+        if self.interrupting.cost(partition) {
+            return self.device_interrupts(partition, Some(id));
+        }
+        self.gets_answer(id);
+    }
+
+    /// A device's answer is on its way to a job: through its guest's I/O threads, if it has any.
+    pub fn gets_answer(&mut self, id: JobId) {
+        if !self.gives_to_io_thread(id, true) {
+            self.reaches_guest(id);
+        }
+    }
+
+    /// A job has what it waited for; the logical processor that gets it.
+    pub fn is_answered(&mut self, id: JobId) -> u16 {
+        let partition = self.jobs.peek(id).partition;
+        self.meters.integrate(partition, self.now).runnable += 1;
+        self.make_runnable(id)
     }
 
     /// A wait or think time is over.
@@ -194,20 +217,21 @@ impl<S: System> World<S> {
         if thought || rested {
             job.arrived_at = now;
         }
-        let meter = self.meters.integrate(partition, now);
-        meter.runnable += 1;
+        let pair = job.kind == JobKind::Exchange;
         if rested {
             // By the clock: no device interrupts anybody.
-            self.make_runnable(id);
+            self.is_answered(id);
             return;
         }
         if thought {
             self.arrived(load);
         } else {
-            meter.blocked -= 1;
+            self.meters.integrate(partition, now).blocked -= 1;
         }
-        let cpu = self.make_runnable(id);
-        self.count_interrupt(partition, cpu);
+        if pair {
+            return self.reaches_guest(id);
+        }
+        self.device_answers(id);
     }
 
     /// A warehouse's thread goes on with its next transaction where it is, within its time slice.
@@ -233,10 +257,9 @@ impl<S: System> World<S> {
                 meter.blocked += 1;
                 job.bursts_left -= 1;
                 self.draw_burst(id);
-                let of = &mut self.loads[load];
-                let wait = of.waits.exponential(of.shape.wait_ns) as u64;
-                self.schedule(now + wait, Event::Wake(id));
+                self.asks_device(id);
             }
+            JobKind::Request => self.has_done_io(id),
             JobKind::Transaction => {
                 let user = u32::from(job.last_cpu);
                 self.done(load, now - arrived);
@@ -245,8 +268,10 @@ impl<S: System> World<S> {
                     self.start_user(load, user);
                 }
             }
-            JobKind::Warehouse | JobKind::Exchange | JobKind::Member => {
-                unreachable!("warehouses, pairs and programs end their bursts otherwise")
+            JobKind::Warehouse | JobKind::Exchange | JobKind::Member | JobKind::Interrupt => {
+                unreachable!(
+                    "warehouses, pairs, programs and interrupts end their bursts otherwise"
+                )
             }
             JobKind::Loop => {
                 let last_cpu = job.last_cpu;

@@ -2,6 +2,7 @@
 
 use super::coming::{Before, Changes};
 use super::event::{Event, OTHERS};
+use super::interrupting::Interrupting;
 use super::load::{self, stream, Cold, LoadState};
 use super::meters::Meters;
 use super::system::System;
@@ -109,6 +110,8 @@ pub struct World<S: System> {
     pub threads: ById<ThreadId, Thread>,
     /// Work that is inside, by id.
     pub jobs: JobTable,
+    /// Interrupts of devices.
+    pub interrupting: Interrupting,
     /// Counters.
     pub meters: Meters,
     /// End of the present window [ns].
@@ -163,6 +166,7 @@ impl<S: System> World<S> {
             events: 0,
             meters: Meters::new(&room, &at),
             jobs: JobTable::default(),
+            interrupting: Interrupting::new(&room, replication, S::host_cpus(&room)),
             window_end: 0,
             windows: 0,
             threads: ById::of(Thread::idle(), threads),

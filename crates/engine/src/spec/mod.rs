@@ -7,6 +7,8 @@
 
 mod change;
 mod devices;
+mod interrupts;
+mod io_threads;
 mod linux;
 mod machine;
 mod memory;
@@ -19,6 +21,8 @@ mod zvm;
 
 pub use change::Change;
 pub use devices::{Layer, Paging, StorageServer, Switch};
+pub use interrupts::Interrupts;
+pub use io_threads::IoThreads;
 pub use linux::{
     Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, MachineShares, NumaBalancing,
     ParavirtualLocks, PauseLoop, RunQueues,
@@ -123,6 +127,12 @@ pub struct Partition {
     pub workload: Workload,
     /// How the work behaves on a processor.
     pub profile: Profile,
+    /// What the devices cost that its work waits for; none = nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupts: Option<Box<Interrupts>>,
+    /// Threads of the host that do its I/O; none = its virtual processors themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_threads: Option<IoThreads>,
     /// Name of that work where there is other work beside it; else empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub workload_name: String,

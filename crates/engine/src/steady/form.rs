@@ -182,6 +182,12 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
     if matches!(&one.processors, Processors::Shared { host, .. } if soft(host)) {
         return Some("soft affinity");
     }
+    if one.io_threads.is_some() {
+        return Some("input and output by threads of the host");
+    }
+    if one.interrupts.is_some() {
+        return Some("the cost of its devices' interrupts");
+    }
     if !one.beside.is_empty() && host.is_some() {
         return Some("several workloads of a host's guest");
     }

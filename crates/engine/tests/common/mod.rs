@@ -150,6 +150,8 @@ pub fn partition(name: &str, processors: Processors, workload: Workload) -> Part
         page_bytes: 64 << 10,
         hypervisor_share: 0.0,
         workload_name: String::new(),
+        interrupts: None,
+        io_threads: None,
         beside: Vec::new(),
         home: vec![0],
         guest: Guest::Aix(quiet_guest()),

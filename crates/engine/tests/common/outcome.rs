@@ -66,6 +66,8 @@ pub struct Outcome {
     pub switch: Table,
     /// By paging volume and interval.
     pub volume: Table,
+    /// By processor that takes interrupts, and interval.
+    pub interrupt: Table,
     /// What is known at the end only.
     pub summary: Summary,
 }
@@ -82,6 +84,15 @@ impl Outcome {
         let names = columns::partition();
         let at = names.iter().position(|name| name == column);
         self.of(partition).totals[at.expect("a column")] as f64
+    }
+
+    /// Interrupts that a processor took, and its time for them and for what followed [ns].
+    pub fn interrupts(&self, cpu: i64) -> [f64; 3] {
+        let table = &self.interrupt;
+        ["interrupts", "hard_ns", "soft_ns"].map(|column| {
+            let at = table.at(column);
+            table.only("cpu", cpu).map(|row| row[at] as f64).sum()
+        })
     }
 
     /// A partition's column, interval by interval.
@@ -102,7 +113,7 @@ pub fn run(spec: &Spec, replication: u64) -> Outcome {
 /// # Errors
 /// As [`sim::run`]; `Stopped` if there were more events.
 pub fn run_some(spec: &Spec, replication: u64, most_events: u64) -> Result<Outcome, RunError> {
-    let mut tables: [Table; 7] = Default::default();
+    let mut tables: [Table; 8] = Default::default();
     let summary = sim::run(spec, replication, |batch| {
         let new = [
             &batch.tables.partition,
@@ -112,13 +123,14 @@ pub fn run_some(spec: &Spec, replication: u64, most_events: u64) -> Result<Outco
             &batch.tables.virtual_machine,
             &batch.tables.switch,
             &batch.tables.volume,
+            &batch.tables.interrupt,
         ];
         for (table, columns) in tables.iter_mut().zip(new) {
             table.append(columns);
         }
         batch.events < most_events
     })?;
-    let [partition, cpu, pool, dispatches, virtual_machine, switch, volume] = tables;
+    let [partition, cpu, pool, dispatches, virtual_machine, switch, volume, interrupt] = tables;
     Ok(Outcome {
         partition,
         cpu,
@@ -127,6 +139,7 @@ pub fn run_some(spec: &Spec, replication: u64, most_events: u64) -> Result<Outco
         virtual_machine,
         switch,
         volume,
+        interrupt,
         summary,
     })
 }

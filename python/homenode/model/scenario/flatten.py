@@ -21,18 +21,20 @@ from homenode.model.scenario.file.workload import (
     Workload,
 )
 from homenode.model.scenario.host.placing import host_threads_spec
+from homenode.model.scenario.interrupts import interrupts_spec
+from homenode.model.scenario.io_threads import io_threads_spec
 from homenode.model.scenario.loads import load_names
 from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.model.scenario.mainframe.placing import pool_name
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.scenario.played import Played
 from homenode.model.spec import (
+    AsidesSpec,
     BurstsSpec,
     GangSpec,
     GuestSpec,
     LimitsSpec,
     LoadSpec,
-    LoadsSpec,
     LoopsSpec,
     PairsSpec,
     PartitionSpec,
@@ -112,6 +114,14 @@ def _partition(
     groups: dict[str, int],
 ) -> PartitionSpec:
     guest, name = partition.table.guest, partition.name
+    asides = _beside(partition)
+    interrupts = interrupts_spec(partition.table, resolved.machine, partition.io_domain)
+    if interrupts is not None:
+        asides["interrupts"] = interrupts
+    names = {one.name: at for at, one in enumerate(resolved.partitions)}
+    threads = io_threads_spec(partition, names)
+    if threads is not None:
+        asides["io_threads"] = threads
     return {
         "name": name,
         "processors": _processors(partition, pools, groups),
@@ -126,7 +136,7 @@ def _partition(
         "guest": _guest(partition, lambda one: _guest_steps(resolved, partition, one)),
         "workload": _workload(partition.table.workload, partition.demand, _steps(resolved, name)),
         "profile": cast(ProfileSpec, partition.profile),
-        **_beside(partition),
+        **asides,
     }
 
 
@@ -138,7 +148,7 @@ def _goes_in_order(partition: PartitionSpec) -> bool:
     )
 
 
-def _beside(partition: PlacedPartition) -> LoadsSpec:
+def _beside(partition: PlacedPartition) -> AsidesSpec:
     """The workloads beside the first, where there are any."""
     if not partition.beside:
         return {}

@@ -20,6 +20,8 @@ from homenode.model.scenario.file.processors import DEFAULT_POOL
 from homenode.model.scenario.file.scenario import Pool, ScenarioFile
 from homenode.model.scenario.host.placing import Hosted, is_host, place_on_host, with_usual_guests
 from homenode.model.scenario.host.refuse import check_host, refuse_host_words
+from homenode.model.scenario.interrupts import check_interrupts
+from homenode.model.scenario.io_threads import check_io_threads, with_io_threads
 from homenode.model.scenario.loads import check_loads, place_of_load, with_loads
 from homenode.model.scenario.mainframe.kinds import is_mainframe
 from homenode.model.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe
@@ -69,6 +71,7 @@ def resolve(
         first = place_of_load(document, row)
         checks.check_burst(table.workload, first, profiles[row], machine, problems)
         check_loads(table, row, machine, problems)
+        check_interrupts(table, row, machine, problems)
     mainframe, hosted, before = None, None, len(problems)
     if is_mainframe(machine):
         mainframe = place_in_mainframe(file, entries, machine, problems)
@@ -81,6 +84,9 @@ def resolve(
     partitions = with_loads(partitions, dict(rows), folder, machine, problems)
     partitions = with_demand(partitions, dict(rows), folder, file.run, problems)
     asked = asked_of(partitions, machine, folder, file, problems, held=held)
+    if hosted is not None:
+        check_io_threads(partitions, problems)
+        partitions = with_io_threads(partitions, machine) if partitions else partitions
     cgroups = () if hosted is None else hosted.groups
     resolved = Resolved(machine, pools, partitions, npartitions, cgroups=cgroups, asked=asked)
     if mainframe is not None and mainframe.is_shared:

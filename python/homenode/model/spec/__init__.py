@@ -39,7 +39,14 @@ from homenode.model.spec.guests import (
     VirtualMachineSpec,
     ZvmSpec,
 )
-from homenode.model.spec.layout import LimitsSpec, LoadsSpec, PartitionSpec, Spec
+from homenode.model.spec.layout import (
+    AsidesSpec,
+    InterruptsSpec,
+    IoThreadsSpec,
+    LimitsSpec,
+    PartitionSpec,
+    Spec,
+)
 from homenode.model.spec.machine import (
     BalanceSpec,
     ByDistance,
@@ -100,6 +107,7 @@ from homenode.model.spec.work import (
 __all__ = [
     "AixSpec",
     "ArrivalsSpec",
+    "AsidesSpec",
     "BalanceSpec",
     "BarriersSpec",
     "BurstsSpec",
@@ -121,11 +129,12 @@ __all__ = [
     "HostThreadsSpec",
     "HypervisorSpec",
     "IdleSpec",
+    "InterruptsSpec",
+    "IoThreadsSpec",
     "KvmSpec",
     "LimitsSpec",
     "LinuxSpec",
     "LoadSpec",
-    "LoadsSpec",
     "LogicalCoresSpec",
     "LoopsSpec",
     "MachineSharesSpec",

@@ -17,14 +17,38 @@ from homenode.model.spec.sharing import (
 from homenode.model.spec.work import LoadSpec, ProfileSpec, WorkloadSpec
 
 
-class LoadsSpec(TypedDict, total=False):
-    """Further workloads of a partition and the name of its first, where it has several."""
+class InterruptsSpec(TypedDict):
+    """What interrupts of a partition's devices cost, and which processors take them."""
+
+    to: list[int]
+    soft_to: list[int]
+    instructions: float
+    soft_instructions: float
+    lines: float
+    domain: int | None
+    rate_per_s: float
+
+
+class IoThreadsSpec(TypedDict):
+    """Threads of the host that do a guest's I/O, by the partition whose they are."""
+
+    partition: int
+    request_ns: int
+    answer_ns: int
+
+
+class AsidesSpec(TypedDict, total=False):
+    """Further workloads of a partition and the name of its first, where it has several; what its
+    devices cost, and which threads do its I/O, where any do.
+    """
 
     workload_name: str
     beside: list[LoadSpec]
+    interrupts: InterruptsSpec
+    io_threads: IoThreadsSpec
 
 
-class PartitionSpec(LoadsSpec):
+class PartitionSpec(AsidesSpec):
     """A partition: its processors, its memory by domain, its guest, its work."""
 
     name: str

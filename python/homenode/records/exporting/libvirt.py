@@ -23,6 +23,7 @@ from xml.etree import ElementTree as ET
 
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario.host.groups import SCOPE
+from homenode.model.scenario.io_threads import EMULATOR
 from homenode.model.spec import (
     CgroupSpec,
     MachineSpec,
@@ -114,6 +115,8 @@ class Domain:
     kind: tuple[str, str]
     groups: tuple[CgroupSpec, ...] = ()
     """Control groups of the host that its threads are in, the innermost first."""
+    aside: PartitionSpec | None = None
+    """Threads of a host that do its I/O."""
 
     @property
     def own_group(self) -> CgroupSpec | None:
@@ -206,7 +209,14 @@ class Libvirt:
 
     def write(self, run: Run, target: Path, options: ExportOptions) -> list[Path]:
         """Write the files. `ExportError` on a machine that KVM does not run on, or for z/VM."""
-        domains = [domain_of(run, name) for name in options.partitions(run)]
+        asides = _asides(run.spec)
+        names = [name for name in options.partitions(run) if name not in asides]
+        if not names:
+            raise ExportError(
+                f"{options.partition} is threads of the host that do a guest's I/O, and no domain",
+                next_step="name the guest with -p",
+            )
+        domains = [domain_of(run, name) for name in names]
         if options.partition is not None:
             target.write_text(xml(domains[0]), encoding="utf-8")
             return [target]
@@ -217,6 +227,13 @@ class Libvirt:
             file.write_text(xml(domain), encoding="utf-8")
             files.append(file)
         return sorted(files)
+
+
+def _asides(spec: Spec) -> set[str]:
+    """Names of the groups of threads that do a guest's I/O: they are part of its domain."""
+    every = spec["partitions"]
+    told = (one.get("io_threads") for one in every)
+    return {every[one["partition"]]["name"] for one in told if one is not None}
 
 
 def domain_of(run: Run, name: str) -> Domain:
@@ -230,7 +247,9 @@ def domain_of(run: Run, name: str) -> Domain:
             next_step="name another with -p, or use the form zvm",
         )
     memory = int(run.details.get(name, {}).get("mem_mb", 0))
-    return Domain(name, spec, memory, host, kind, _groups(run.spec, spec))
+    threads = spec.get("io_threads")
+    aside = None if threads is None else run.spec["partitions"][threads["partition"]]
+    return Domain(name, spec, memory, host, kind, _groups(run.spec, spec), aside)
 
 
 def _groups(whole: Spec, spec: PartitionSpec) -> tuple[CgroupSpec, ...]:
@@ -317,11 +336,31 @@ def _host_cputune(root: ET.Element, domain: Domain) -> None:
     for vcpu, pins in enumerate(domain.kept_to):
         if pins:
             ET.SubElement(tune, "vcpupin", vcpu=str(vcpu), cpuset=cpu_list(pins))
+    _io_tune(root, tune, domain)
     around = domain.groups if own is None else domain.groups[1:]
     outer = [str(group["name"]) for group in reversed(around)]
     if outer:
         resource = ET.SubElement(root, "resource")
         _text(resource, "partition", "/" + "/".join(outer))
+
+
+def _io_tune(root: ET.Element, tune: ET.Element, domain: Domain) -> None:
+    """Threads that do its I/O: QEMU's main loop, or threads of their own, and their pins."""
+    shared = None if domain.aside is None else shared_of(domain.aside)
+    if domain.aside is None or shared is None:
+        return
+    pins = shared["host"]["pins"]
+    if domain.aside["name"].endswith(EMULATOR):
+        for one in pins[:1]:
+            ET.SubElement(tune, "emulatorpin", cpuset=cpu_list(one))
+        return
+    vcpu = root.find("vcpu")
+    after = 0 if vcpu is None else list(root).index(vcpu) + 1
+    threads = ET.Element("iothreads")
+    threads.text = str(shared["virtual"])
+    root.insert(after, threads)
+    for number, one in enumerate(pins, start=1):
+        ET.SubElement(tune, "iothreadpin", iothread=str(number), cpuset=cpu_list(one))
 
 
 def _numatune(root: ET.Element, domain: Domain) -> None:

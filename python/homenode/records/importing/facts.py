@@ -97,6 +97,12 @@ class PartitionFacts:
     """Processors of the host for each virtual one, as a list of the kernel's form."""
     cpuset: Text | None = None
     """Processors of the host for all of it."""
+    io_threads: Count | None = None
+    """Threads of the host that do its I/O."""
+    io_pins: dict[int, Told[str]] = field(default_factory=dict)
+    """Processors of the host for each of them, counted from 1."""
+    emulator: Text | None = None
+    """Processors of the host for QEMU's main loop."""
     core_type: Text | None = None
     """On a mainframe: cp, ifl, ziip, icf."""
     memory_bytes: Count | None = None

@@ -28,6 +28,7 @@ _GROUP_ROWS = {
     "switch": 8_192,
     "volume": 32_768,
     "fabric": 32_768,
+    "interrupt": 32_768,
 }
 
 _MOST_WAITING = 64

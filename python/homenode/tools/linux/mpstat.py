@@ -1,7 +1,8 @@
 """mpstat of sysstat: how the processors of a host or a guest spent their time.
 
-`mpstat [ -u ] [ -P { ALL | cpu[,cpu] ... } ] [ -o JSON ] [ Interval [ Count ] ]`. Priorities,
-interrupts and soft interrupts are not modelled: their columns are 0.
+`mpstat [ -u | -I SUM ] [ -P { ALL | cpu[,cpu] ... } ] [ -o JSON ] [ Interval [ Count ] ]`.
+Priorities are not modelled: their columns are 0. Interrupts take time where the scenario says what
+those of a partition's devices cost.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from homenode.tools.usage import Grammar, Request, parse
 
 GRAMMAR = Grammar(
     tool="mpstat",
-    synopsis="[ -u ] [ -P { ALL | cpu [,cpu] ... } ] [ -o JSON ] [ Interval [ Count ] ]",
-    flags="uPo",
-    valued="Po",
+    synopsis="[ -u | -I SUM ] [ -P { ALL | cpu [,cpu] ... } ] [ -o JSON ] [ Interval [ Count ] ]",
+    flags="uPoI",
+    valued="PoI",
     combine=True,
     absent={
-        **dict.fromkeys("IA", "kinds of interrupts are not modelled"),
+        "A": "kinds of interrupts are not modelled; their sum is shown with -I SUM",
         "N": "processors by node are not kept; `homenode show` has the cores of each chip",
         "n": "it shows configuration alone; `homenode show` has it",
         "T": "topology is shown by `homenode show`",
         "H": "no processor goes off line",
     },
 )
-NOT_MODELLED = ("%nice", "%irq", "%soft", "%gnice")
+NOT_MODELLED = ("%nice", "%gnice")
 NAMES = ("usr", "nice", "sys", "iowait", "irq", "soft", "steal", "guest", "gnice", "idle")
 _WIDTH = 8
 EVERY = "all"
@@ -61,9 +62,35 @@ def chosen(
     return [row for row in every if row[0] in wanted]
 
 
+def sums(system: LinuxSystem, request: Request, report: Reading) -> list[tuple[str, float]]:
+    """Interrupts a second of all processors together, with -P of those asked for."""
+    every = [(EVERY, report.interrupts_per_s)]
+    asked = request.flags.get("P")
+    if asked is None:
+        return every
+    each = report.cpu_interrupts_per_s
+    every += [(str(cpu), each.get(cpu, 0.0)) for cpu in range(system.cpus)]
+    wanted = asked.lower().split(",")
+    known = {name for name, _ in every}
+    if wanted != [EVERY] and not set(wanted) <= known:
+        raise GRAMMAR.refuse(f"no such processor: {asked} (there are 0 to {system.cpus - 1})")
+    return [row for row in every if wanted == [EVERY] or row[0] in wanted]
+
+
+def _asked(system: LinuxSystem, argv: Sequence[str]) -> tuple[Request, list[Reading]]:
+    """Of interrupts their sum alone is shown."""
+    request, reports = asked_of(GRAMMAR, system, argv)
+    kind = request.flags.get("I", "SUM")
+    if kind != "SUM":
+        raise GRAMMAR.refuse(f"-I shows SUM, not {kind}: kinds of interrupts are not modelled")
+    if {"I", "u"} <= set(request.flags):
+        raise GRAMMAR.refuse("-I SUM and -u are shown one at a time")
+    return request, reports
+
+
 def render(system: LinuxSystem, argv: Sequence[str]) -> str:
     """What the tool would print: a block an interval, then the averages of several."""
-    request, reports = asked_of(GRAMMAR, system, argv)
+    request, reports = _asked(system, argv)
     if "o" in request.flags:
         return _json(system, request, reports)
     lines = [system_line(system)]
@@ -80,6 +107,11 @@ def render(system: LinuxSystem, argv: Sequence[str]) -> str:
 def _block(
     system: LinuxSystem, request: Request, report: Reading, before: str, label: str
 ) -> Iterator[str]:
+    if "I" in request.flags:
+        yield line(before, [f"{'CPU':>8}", *heads(["intr/s"], _WIDTH)])
+        for name, rate in sums(system, request, report):
+            yield line(label, [f"{name:>8}", *wide([rate], _WIDTH)])
+        return
     yield line(before, [f"{'CPU':>8}", *heads([f"%{name}" for name in NAMES], _WIDTH)])
     for name, states in chosen(GRAMMAR, system, request, report):
         yield line(label, [f"{name:>8}", *wide(figures(states).values(), _WIDTH)])
@@ -93,10 +125,7 @@ def _json(system: LinuxSystem, request: Request, reports: list[Reading]) -> str:
     statistics = [
         {
             "timestamp": clock(report.end_ns),
-            "cpu-load": [
-                {"cpu": name, **{k: round(v, 2) for k, v in figures(states).items()}}
-                for name, states in chosen(GRAMMAR, system, request, report)
-            ],
+            **_told(system, request, report),
         }
         for report in reports
     ]
@@ -112,9 +141,28 @@ def _json(system: LinuxSystem, request: Request, reports: list[Reading]) -> str:
     return json.dumps({"sysstat": {"hosts": [host]}}, indent=1) + "\n"
 
 
+def _told(system: LinuxSystem, request: Request, report: Reading) -> dict[str, object]:
+    """What of an interval sysstat puts in a document."""
+    if "I" in request.flags:
+        found = sums(system, request, report)
+        return {"sum-interrupts": [{"cpu": cpu, "intr": round(rate, 2)} for cpu, rate in found]}
+    return {
+        "cpu-load": [
+            {"cpu": name, **{k: round(v, 2) for k, v in figures(states).items()}}
+            for name, states in chosen(GRAMMAR, system, request, report)
+        ]
+    }
+
+
 def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
     """The same as unrounded numbers, a dict a line; averages are left to the reader."""
-    request, reports = asked_of(GRAMMAR, system, argv)
+    request, reports = _asked(system, argv)
+    if "I" in request.flags:
+        return [
+            {"time_s": report.end_ns / 1e9, "CPU": name, "intr/s": rate}
+            for report in reports
+            for name, rate in sums(system, request, report)
+        ]
     return [
         {"time_s": report.end_ns / 1e9, "CPU": name}
         | {f"%{key}": value for key, value in figures(states).items()}

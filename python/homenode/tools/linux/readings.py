@@ -3,16 +3,18 @@ same of each group of threads of a host.
 
 In a guest, `%steal` is time in which it had work and no processor, where its hypervisor tells so;
 of single processors only the sum is kept, so each has a part in proportion to its unused time. On
-a host all time in KVM guests is `%guest`, what KVM itself takes `%sys`.
+a host all time in KVM guests is `%guest`, what KVM itself takes `%sys`, what devices' interrupts
+take `%irq` and `%soft`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from homenode.model.spec import shared_of
 from homenode.tools.intervals import Sample
+from homenode.tools.linux.interrupts import NONE, ByCpu, Taken, all_of, interrupts
 from homenode.tools.linux.switches import linux_switches
 from homenode.tools.linux.system import Group, LinuxSystem, Places
 from homenode.tools.usage import Request
@@ -31,6 +33,15 @@ class States:
     steal: float
     guest: float
     idle: float
+    irq: float = 0.0
+    """For devices' interrupts."""
+    soft: float = 0.0
+    """For the work that follows these."""
+
+    @property
+    def kernel(self) -> float:
+        """All of the kernel's, as tools have it that do not tell interrupts apart [%]."""
+        return self.sys + self.irq + self.soft
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,8 @@ class Reading:
     """Threads that ran or waited for a processor, mean."""
     switches_per_s: float
     interrupts_per_s: float
+    cpu_interrupts_per_s: Mapping[int, float] = field(default_factory=dict)
+    """Those of devices, by the processors that take any."""
 
     @property
     def seconds(self) -> float:
@@ -82,13 +95,16 @@ def readings(system: LinuxSystem, request: Request) -> list[Reading]:
     asked = (request.interval_ns, request.count)
     if system.partition is not None:
         found = system.samples(system.partition, *asked, "partition", "cpu")
-        return [_of_guest(system, sample) for sample in found]
+        taken = interrupts(system, found[0].elapsed_ns, len(found))
+        return [_of_guest(system, one, taken.get(at, {})) for at, one in enumerate(found)]
     by_group = [system.samples(group.name, *asked, "partition") for group in system.groups]
     windows = list(zip(*by_group, strict=True))
     apart = "P" in request.flags and system.has_dispatches
-    places = system.dispatched(windows[0][0].elapsed_ns, len(windows)) if apart else {}
+    shape = (windows[0][0].elapsed_ns, len(windows))
+    places = system.dispatched(*shape) if apart else {}
+    taken = interrupts(system, *shape)
     return [
-        _of_host(system, parts, places.get(window, {} if apart else None))
+        _of_host(system, parts, places.get(window, {} if apart else None), taken.get(window, {}))
         for window, parts in enumerate(windows)
     ]
 
@@ -111,7 +127,7 @@ def mean(reports: list[Reading]) -> Reading:
     count = len(reports)
 
     def states(parts: list[States]) -> States:
-        names = ("usr", "sys", "iowait", "steal", "guest", "idle")
+        names = ("usr", "sys", "iowait", "steal", "guest", "idle", "irq", "soft")
         return States(*(sum(getattr(one, name) for one in parts) / count for name in names))
 
     return Reading(
@@ -122,26 +138,43 @@ def mean(reports: list[Reading]) -> Reading:
         runnable=sum(one.runnable for one in reports) / count,
         switches_per_s=sum(one.switches_per_s for one in reports) / count,
         interrupts_per_s=sum(one.interrupts_per_s for one in reports) / count,
+        cpu_interrupts_per_s={
+            cpu: sum(one.cpu_interrupts_per_s.get(cpu, 0.0) for one in reports) / count
+            for cpu in reports[0].cpu_interrupts_per_s
+        },
     )
 
 
-def _of_guest(system: LinuxSystem, sample: Sample) -> Reading:
+def _of_guest(system: LinuxSystem, sample: Sample, taken: ByCpu) -> Reading:
     counted, seconds = sample.partition, sample.elapsed_ns / _NS_PER_S
     ticks = [counted[f"ticks_{state}"] for state in ("user", "sys", "wait", "idle")]
     whole = float(sum(ticks)) or 1.0
     user, system_ns, wait, idle = ticks
     stolen = min(_stolen(system.own, counted), idle)
-    shares = (user, system_ns, wait, stolen, 0, idle - stolen)
+    every = all_of(taken)
+    hard, soft = _of_kernel(system_ns, every)
+    shares = (user, system_ns - hard - soft, wait, stolen, 0, idle - stolen, hard, soft)
     part = stolen / idle if idle else 0.0
     return Reading(
         start_ns=sample.start_ns,
         end_ns=sample.end_ns,
         all=States(*(FULL * one / whole for one in shares)),
-        cpus=tuple(_of_cpu(cpu, sample.elapsed_ns, part) for cpu in sample.cpus),
+        cpus=tuple(
+            _of_cpu(cpu, sample.elapsed_ns, part, taken.get(cpu["cpu"], NONE))
+            for cpu in sample.cpus
+        ),
         runnable=counted["runq_ns"] / sample.elapsed_ns,
         switches_per_s=linux_switches(counted) / seconds,
         interrupts_per_s=counted["interrupts"] / seconds,
+        cpu_interrupts_per_s={cpu["cpu"]: cpu["interrupts"] / seconds for cpu in sample.cpus},
     )
+
+
+def _of_kernel(sys: float, taken: Taken) -> tuple[float, float]:
+    """What interrupts and the work after them have of a guest's kernel time, in which they are."""
+    whole = taken.hard_ns + taken.soft_ns
+    part = min(sys / whole, 1.0) if whole else 0.0
+    return taken.hard_ns * part, taken.soft_ns * part
 
 
 def _stolen(group: Group, counted: Counters) -> int:
@@ -153,15 +186,27 @@ def _stolen(group: Group, counted: Counters) -> int:
     return counted["ready_ns"] * int(group.spec["smt"]) if shared_of(group.spec) else 0
 
 
-def _of_cpu(cpu: Counters, elapsed_ns: int, stolen_part: float) -> States:
+def _of_cpu(cpu: Counters, elapsed_ns: int, stolen_part: float, taken: Taken) -> States:
     busy = min(FULL * cpu["ticks_busy_ns"] / elapsed_ns, FULL)
     charged = cpu["user_ns"] + cpu["sys_ns"]
     sys = busy * cpu["sys_ns"] / charged if charged else 0.0
     rest = FULL - busy
-    return States(busy - sys, sys, 0.0, rest * stolen_part, 0.0, rest * (1.0 - stolen_part))
+    hard, soft = (FULL / elapsed_ns * ns for ns in _of_kernel(sys * elapsed_ns / FULL, taken))
+    return States(
+        usr=busy - sys,
+        sys=sys - hard - soft,
+        iowait=0.0,
+        steal=rest * stolen_part,
+        guest=0.0,
+        idle=rest * (1.0 - stolen_part),
+        irq=hard,
+        soft=soft,
+    )
 
 
-def _of_host(system: LinuxSystem, parts: tuple[Sample, ...], places: Places | None) -> Reading:
+def _of_host(
+    system: LinuxSystem, parts: tuple[Sample, ...], places: Places | None, taken: ByCpu
+) -> Reading:
     elapsed_ns = parts[0].elapsed_ns
     seconds = elapsed_ns / _NS_PER_S
     found = [_of_group(group, part) for group, part in zip(system.groups, parts, strict=True)]
@@ -173,26 +218,37 @@ def _of_host(system: LinuxSystem, parts: tuple[Sample, ...], places: Places | No
     return Reading(
         start_ns=parts[0].start_ns,
         end_ns=parts[0].end_ns,
-        all=_host_states(usr, sys, guest),
-        cpus=tuple(_host_cpu(found, (places or {}).get(cpu, {}), elapsed_ns) for cpu in cpus),
+        all=_host_states(usr, sys, guest, all_of(taken), elapsed_ns * system.cpus),
+        cpus=tuple(
+            _host_cpu(found, (places or {}).get(cpu, {}), taken.get(cpu, NONE), elapsed_ns)
+            for cpu in cpus
+        ),
         runnable=sum(one["busy_ns"] + one["ready_ns"] for one in counted) / elapsed_ns,
         switches_per_s=sum(one["nvcsw"] + one["nivcsw"] for one in counted) / seconds,
-        interrupts_per_s=0.0,
+        interrupts_per_s=all_of(taken).count / seconds,
+        cpu_interrupts_per_s={cpu: one.count / seconds for cpu, one in taken.items()},
     )
 
 
-def _host_cpu(groups: list[GroupReading], here: Mapping[int, int], elapsed_ns: int) -> States:
-    """A processor that groups used for so long [ns]: each as it spends all its time."""
+def _host_cpu(
+    groups: list[GroupReading], here: Mapping[int, int], taken: Taken, elapsed_ns: int
+) -> States:
+    """A processor that groups used for so long [ns]: each as it spends all its time. Interrupts,
+    which come by chance, hold up whoever is there: so much of that time was not theirs.
+    """
     times = dict.fromkeys(("usr", "sys", "guest"), 0.0)
+    own = 1.0 - (taken.hard_ns + taken.soft_ns) / elapsed_ns
     for one in groups:
-        used = FULL * here.get(one.group.index, 0) / elapsed_ns
+        used = FULL * own * here.get(one.group.index, 0) / elapsed_ns
         for name in times:
             times[name] += used * getattr(one, name) / one.cpu if one.cpu else 0.0
-    return _host_states(**times)
+    return _host_states(**times, taken=taken, whole_ns=elapsed_ns)
 
 
-def _host_states(usr: float, sys: float, guest: float) -> States:
-    return States(usr, sys, 0.0, 0.0, guest, max(FULL - usr - sys - guest, 0.0))
+def _host_states(usr: float, sys: float, guest: float, taken: Taken, whole_ns: int) -> States:
+    hard, soft = FULL * taken.hard_ns / whole_ns, FULL * taken.soft_ns / whole_ns
+    idle = max(FULL - usr - sys - guest - hard - soft, 0.0)
+    return States(usr, sys, 0.0, 0.0, guest, idle, hard, soft)
 
 
 def _of_group(group: Group, sample: Sample) -> GroupReading:

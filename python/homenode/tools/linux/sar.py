@@ -29,14 +29,14 @@ GRAMMAR = Grammar(
         "A": "most of what it shows is not modelled; ask with -u ALL, -q or -w",
     },
 )
-NOT_MODELLED = ("%nice", "%irq", "%soft", "%gnice", "plist-sz", "ldavg", "blocked", "proc/s")
+NOT_MODELLED = ("%nice", "%gnice", "plist-sz", "ldavg", "blocked", "proc/s")
 _USUAL = {
     "%user": "usr", "%nice": "", "%system": "sys", "%iowait": "iowait", "%steal": "steal",
     "%idle": "idle",
 }  # fmt: skip
 _ALL = {
-    "%usr": "usr", "%nice": "", "%sys": "sys", "%iowait": "iowait", "%steal": "steal", "%irq": "",
-    "%soft": "", "%guest": "guest", "%gnice": "", "%idle": "idle",
+    "%usr": "usr", "%nice": "", "%sys": "sys", "%iowait": "iowait", "%steal": "steal",
+    "%irq": "irq", "%soft": "soft", "%guest": "guest", "%gnice": "", "%idle": "idle",
 }  # fmt: skip
 _QUEUE = ("runq-sz", "plist-sz", "ldavg-1", "ldavg-5", "ldavg-15", "blocked")
 _WIDTH = 10
@@ -44,12 +44,14 @@ _EVERYTHING = "ALL"
 
 
 def _times(states: States, *, every: bool) -> dict[str, float]:
-    """As sar has it without ALL, time in guests is in `%user`."""
+    """As sar has it without ALL, time in guests is in `%user`, that of interrupts in `%system`."""
     found = {
         head: float(getattr(states, name)) if name else 0.0
         for head, name in (_ALL if every else _USUAL).items()
     }
-    return found if every else {**found, "%user": states.usr + states.guest}
+    if every:
+        return found
+    return {**found, "%user": states.usr + states.guest, "%system": states.kernel}
 
 
 def _queue(report: Reading) -> dict[str, float]:

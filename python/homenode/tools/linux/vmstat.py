@@ -45,7 +45,7 @@ def figures(report: Reading) -> dict[str, float]:
         "in": report.interrupts_per_s,
         "cs": report.switches_per_s,
         "us": states.usr + states.guest,
-        "sy": states.sys,
+        "sy": states.kernel,
         "id": states.idle,
         "wa": states.iowait,
         "st": states.steal,

@@ -90,6 +90,10 @@ fn keys(change: &Change) -> [(&'static str, bool); 10] {
 fn is_known(spec: &Spec, partition: &Partition, key: &str) -> bool {
     let shared = matches!(partition.processors, Processors::Shared { .. });
     let zvm = matches!(partition.guest, Guest::Zvm(_));
+    let moves = matches!(key, "virtual" | "smt" | "cores" | "running");
+    if moves && partition.interrupts.is_some() {
+        return false; // They would have to be taken elsewhere.
+    }
     match (spec.machine.hypervisor.policy, key) {
         (Policy::Phyp, "entitlement" | "virtual" | "capped" | "weight" | "soft_cap") => shared,
         (Policy::Phyp, "smt") => true,

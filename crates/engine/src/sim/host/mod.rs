@@ -5,12 +5,14 @@
 //! here          tells the scheduler, serves the cores it names      serve
 //! kvm           halted ones poll, spinning ones yield               here too
 //! wake          what it takes to wake a thread on another core      interrupt, sends
+//! interrupts    devices' interrupts hold its processors up          handle
 //! sim::dispatch puts on cores and takes off, as for every policy
 //! ```
 //! Windows stay, as the rhythm in which costs are refreshed; nobody's capacity hangs on them.
 
 pub(super) mod check;
 mod flush;
+mod interrupts;
 mod kvm;
 mod numa;
 mod paravirtual;
@@ -18,6 +20,7 @@ mod rows;
 mod state;
 mod wake;
 
+use super::interrupting::Handler;
 use super::meters::Reason;
 use super::system::{System, HOST_COLUMNS};
 use super::world::World;
@@ -41,6 +44,8 @@ pub enum Alarm {
     Lock(VpId),
     /// It takes a mapping back.
     Flush(VpId),
+    /// A processor has done the work of an interrupt.
+    Handled(CoreId),
 }
 
 impl System for Host {
@@ -82,6 +87,7 @@ impl System for Host {
             Alarm::Lock(vp) if world.awaits_answers(vp) => {}
             Alarm::Lock(vp) => world.reach_lock(vp, key),
             Alarm::Flush(vp) => world.flush(vp, key),
+            Alarm::Handled(core) => world.has_handled(core),
         }
     }
 
@@ -149,6 +155,18 @@ impl System for Host {
         let processors = &spec.partitions[partition.index()].processors;
         let guest = matches!(processors, Processors::Shared { host, .. } if host.kvm.is_some());
         spec.machine.hypervisor.policy.runs_processes() && !guest
+    }
+
+    fn host_cpus(spec: &Spec) -> Option<u16> {
+        Some(spec.machine.active_cores * u16::from(spec.machine.hypervisor.siblings))
+    }
+
+    fn handles_in_guest() -> bool {
+        false
+    }
+
+    fn handle(world: &mut World<Self>, handler: Handler) {
+        world.handle_on_host(handler);
     }
 
     fn read_pools(world: &World<Self>) -> Vec<Vec<i64>> {

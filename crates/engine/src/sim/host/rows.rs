@@ -41,7 +41,8 @@ impl World<Host> {
             Processors::Dedicated { .. } => None,
         });
         let shares: Vec<_> = shares.collect();
-        let idle = cores * self.now as i64 - shares.iter().map(|(_, _, busy)| busy).sum::<i64>();
+        let used = shares.iter().map(|(_, _, busy)| busy).sum::<i64>();
+        let idle = cores * self.now as i64 - used - self.interrupted_ns();
         let window = self.spec.machine.hypervisor.window_ns as f64;
         let row = |(at, pool): (usize, &crate::spec::Pool)| {
             let of = || shares.iter().filter(|(of, ..)| *of == at);

@@ -1,10 +1,13 @@
 //! What a host keeps: its scheduler, KVM's part of its guests, memory that may be moved, wake-ups.
 
+use std::collections::VecDeque;
+
 use crate::guest::memory::Placed;
 use crate::hypervisor::policies::scheduler;
 use crate::hypervisor::{HostScheduler, State};
 use crate::ids::{ById, CoreId, PartitionId, VpId};
 use crate::kernel::{Key, When};
+use crate::sim::interrupting::Handler;
 use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
 
 /// A host's scheduler, and what KVM keeps beside it.
@@ -23,6 +26,8 @@ pub struct Host {
     pub(super) memories: ById<PartitionId, Option<Memory>>,
     /// Wake-ups of one thread by another.
     pub(super) wakes: Wakes,
+    /// Work of interrupts, by processor.
+    pub(super) handlers: Handlers,
 }
 
 impl Host {
@@ -40,6 +45,7 @@ impl Host {
             memories: memories(spec, state),
             vcpus: ById::of(Vcpu::new(), state.vps.len()),
             wakes: Wakes::new(state.vps.len(), state.cores.len()),
+            handlers: ById::of(VecDeque::new(), state.cores.len()),
         }
     }
 }
@@ -50,6 +56,9 @@ impl Host {
         self.wakes.signals = by;
     }
 }
+
+/// Work of interrupts that each processor has before it, with the time of its two parts [ns].
+pub type Handlers = ById<CoreId, VecDeque<(Handler, f64, f64)>>;
 
 /// What KVM keeps of a virtual processor.
 #[derive(Clone, Debug)]

@@ -34,6 +34,12 @@ Period = Annotated[int, Quantity(TIME, "1 ms", "1 s")]
 Burst = Annotated[int, Quantity(TIME, "0 ns", "1 h")]
 Slice = Annotated[int, Quantity(TIME, "100 us", "100 ms")]
 Poll = Annotated[int, Quantity(TIME, "0 ns", "10 ms")]
+Direct = Annotated[int, Quantity(TIME, "0 ns", "1 ms")]
+IO_NS = 5_000
+"""What a thread needs for a request, and for its answer [ns]: one queue of virtio-blk did 96,100 to
+99,400 requests a second (TUM-DSE, CVM_eval, "virtio-blk poll"), 10.2 us each if its thread never
+rested; half of that for either is assumed.
+"""
 DEFAULT_PERIOD_NS = 100_000_000
 """Period of a quota where none is given (`cpu.max`)."""
 DEFAULT_WEIGHT = 100
@@ -121,6 +127,29 @@ class Kvm(Table):
     )
     posted_interrupts: bool | None = Field(
         None, description="whether interrupts are delivered, and their end taken, without an exit"
+    )
+    io_threads: Annotated[int, Field(ge=0, le=64)] | None = Field(
+        None,
+        description=(
+            "iothreads: threads of the host that do its I/O; 0 is QEMU's main loop; its virtual"
+            " processors themselves if neither this nor pins of them are given"
+        ),
+    )
+    io_pins: Pins | None = Field(
+        None, description="iothreadpin: processors for each of these threads; one entry is for all"
+    )
+    emulator_pins: Cpus | None = Field(
+        None,
+        description=(
+            "emulatorpin: processors for QEMU's main loop, and for I/O threads without pins"
+        ),
+    )
+    io_request: Direct = Field(
+        IO_NS, description="time of such a thread for a request; 2 to 10 us as a rule"
+    )
+    io_answer: Direct = Field(
+        IO_NS,
+        description="and for its answer, or for what arrives from outside; 2 to 10 us as a rule",
     )
 
 

@@ -10,6 +10,7 @@ from homenode.model.document import OrOne, OrText, Table
 from homenode.model.scenario.file.amounts import MEMORY, MemorySize, Name, one_of
 from homenode.model.scenario.file.guest import Aix, Guest
 from homenode.model.scenario.file.host import Kvm
+from homenode.model.scenario.file.interrupts import Interrupts
 from homenode.model.scenario.file.load import MOST_LOADS
 from homenode.model.scenario.file.mainframe import (
     PagingSpace,
@@ -119,6 +120,13 @@ class Partition(Table):
         description=(
             "under Linux, {} if its threads are virtual processors of a KVM guest; processes of the"
             " host if not given"
+        ),
+    )
+    interrupts: Interrupts | None = Field(
+        None,
+        description=(
+            "what interrupts of its devices cost and which processors take them, {} for the usual;"
+            " nothing if not given"
         ),
     )
     minimum: Resources | None = Field(None, description="least it may have, for `lparstat -i`")

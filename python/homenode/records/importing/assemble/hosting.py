@@ -85,7 +85,8 @@ def set_on_host(
         found |= _places(one, machine.host_cpus, numbers, policy, notices)
         one.processors, one.smt = found, None
         if policy == "linux" and under != PROCESSES:
-            one.kvm = Value("kvm", _guest_origin(one.facts, under))
+            io = _io_threads(one, machine.host_cpus, numbers, notices)
+            one.kvm = Value(io, _guest_origin(one.facts, under))
         one.guest = guest_of(one.facts, runs_aix=False, notices=notices)
     if under == "vmware" and policy != "esxi":
         text = "vSphere's shares and limits stand as weights and quotas of Linux"
@@ -177,6 +178,31 @@ def _places(
     return found
 
 
+def _io_threads(
+    one: Planned, cpus: int, numbers: Spans | None, notices: list[Notice]
+) -> dict[str, object]:
+    """Threads that do its I/O and where they may run; recorded use has their time in it."""
+    facts = one.facts
+    told = facts.io_threads or facts.emulator
+    if told is None:
+        return {}
+    if one.recorded is not None:
+        text = f"I/O threads and emulatorpin of {one.name} are left out: the use that was recorded"
+        notices.append(Notice(f"{text} has their time in it", told.where))
+        return {}
+    found: dict[str, object] = {}
+    if facts.io_threads is not None:
+        found["io_threads"] = facts.io_threads.value
+        pins = [facts.io_pins.get(at) for at in range(1, facts.io_threads.value + 1)]
+        lists = [None if pin is None else _mapped(pin.value, cpus, numbers) for pin in pins]
+        if any(lists):
+            found["io_pins"] = [_spans(one or range(cpus)) for one in lists]
+    emulator = [] if facts.emulator is None else _mapped(facts.emulator.value, cpus, numbers)
+    if emulator:
+        found["emulator_pins"] = _spans(emulator)
+    return found
+
+
 def _mapped(text: str, cpus: int, numbers: Spans | None) -> list[int]:
     named = read_cpus(text)
     if numbers is not None:
@@ -195,6 +221,11 @@ def _spans(cpus: Sequence[int]) -> str:
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
 
 
+def _names_processors(facts: PartitionFacts) -> bool:
+    told = (facts.cpuset, facts.emulator)
+    return bool(facts.pins or facts.io_pins) or any(one is not None for one in told)
+
+
 def _numbers(
     planned: Sequence[Planned],
     machine: MachineDescription,
@@ -202,7 +233,7 @@ def _numbers(
     notices: list[Notice],
 ) -> Spans | None:
     """From the host's numbers to the scenario's, where a topology of the same size tells them."""
-    named = [one for one in planned if one.facts.pins or one.facts.cpuset is not None]
+    named = [one for one in planned if _names_processors(one.facts)]
     if not named:
         return None
     units = [one for one in topology.root.walk() if one.kind == "PU"] if topology else []

@@ -101,8 +101,8 @@ class Planned:
     """Where it is known how its memory lies."""
     home: tuple[str, ...] = ()
     home_origin: str = ""
-    kvm: Value[str] | None = None
-    """That it is a KVM guest of a Linux host."""
+    kvm: Value[dict[str, object]] | None = None
+    """That it is a KVM guest of a Linux host, and what is told of it as one."""
     pins: tuple[str, ...] = ()
     """Processors of a host that each virtual processor may use, as lists of the kernel's form."""
     guest: Value[str] = field(default_factory=lambda: Value("linux", "assumed"))

@@ -148,7 +148,7 @@ def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
     if one.home:
         yield _line("home", list(one.home), one.home_origin)
     if one.kvm is not None:
-        yield _line("kvm", {}, one.kvm.origin)
+        yield _line("kvm", one.kvm.value, one.kvm.origin)
     yield from _guest(one, step_ns)
     if one.workload is not None:
         yield _line("workload", one.workload.value, one.workload.origin)

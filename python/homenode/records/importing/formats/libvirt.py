@@ -134,6 +134,11 @@ def _tell_pins(
     alone = len(set(pins)) == len(pins) == domain["vcpus"] and all(one.isdecimal() for one in pins)
     facts.tell(partition, "mode", Told("dedicated" if alone and pins else "shared", where))
     partition.pins |= {pin["vcpu"]: Told(pin["cpus"], where) for pin in domain["pins"]}
+    partition.io_pins |= {pin["thread"]: Told(pin["cpus"], where) for pin in domain["io_pins"]}
+    if domain["io_threads"]:
+        facts.tell(partition, "io_threads", Told(domain["io_threads"], where))
+    if domain["emulator"]:
+        facts.tell(partition, "emulator", Told(domain["emulator"], where))
     step = "a Linux host in a scenario has pins; on another machine set home instead"
     if domain["cpuset"]:
         facts.tell(partition, "cpuset", Told(domain["cpuset"], where))

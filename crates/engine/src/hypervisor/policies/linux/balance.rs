@@ -66,6 +66,10 @@ impl Tree {
             return false;
         }
         let Some((from, amount)) = self.find_busiest(&attempt) else {
+            if let Some(from) = self.most_held_up(&attempt) {
+                attempt.settle(self, false, true);
+                return self.move_runner(from, to);
+            }
             attempt.settle(self, true, false);
             return false;
         };

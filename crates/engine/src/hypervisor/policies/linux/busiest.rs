@@ -12,7 +12,7 @@ use super::ids::{CoreId, Span};
 use super::tree::Tree;
 
 /// Capacity of a processor.
-const CAPACITY: f64 = 1024.0;
+pub const CAPACITY: f64 = 1024.0;
 
 /// Far more than all roundings of a sum can make out, in proportion.
 const ROUNDING: f64 = 1e-9;
@@ -35,12 +35,14 @@ pub struct Set {
     /// Tasks that want to run.
     pub runnable: u32,
     weight: u32,
+    /// Capacity that interrupts take.
+    interrupts: f64,
 }
 
 impl Set {
     /// What its processors can do.
     pub fn capacity(&self) -> f64 {
-        CAPACITY * f64::from(self.weight)
+        CAPACITY * f64::from(self.weight) - self.interrupts
     }
 }
 
@@ -80,6 +82,7 @@ impl Tree {
         Set {
             runnable: self.runnable.slice(cpus).iter().sum(),
             weight: cpus.len() as u32,
+            interrupts: self.interrupted_of(cpus),
             cpus,
         }
     }
@@ -279,6 +282,7 @@ impl Tree {
     fn busiest_cpu(&self, attempt: &Attempt, set: Span<CoreId>, amount: Amount) -> Option<CoreId> {
         let least = u32::from(!matches!(amount, Amount::Tasks(_)));
         let rank = |cpu: CoreId| match amount {
+            Amount::Load(_) if self.interrupts => self.cpu_load(cpu) / self.capacity(cpu),
             Amount::Load(_) => self.cpu_load(cpu),
             Amount::Busy(_) => self.total(self.busy(Span::new(cpu.index(), 1))),
             Amount::Tasks(_) => f64::from(self.runnable(cpu)),
@@ -299,7 +303,7 @@ impl Tree {
     }
 
     /// Whether a processor has a task that may use another one.
-    fn has_for(&self, cpu: CoreId, to: CoreId) -> bool {
+    pub fn has_for(&self, cpu: CoreId, to: CoreId) -> bool {
         let mut tasks = self.cpus[cpu].tasks.iter();
         tasks.any(|task| self.tasks[*task].may_use(to))
     }

@@ -11,6 +11,7 @@
 //! params, average    constants; load averages          tree, queue      groups x processors
 //! eevdf, cfs         who comes next                    moves, pick      in, out, down the tree
 //! bandwidth          quotas                            wakeup           where, and whose place
+//! interrupts         what they take                    migrate, numa    who may go where
 //! domains, balance   moving tasks                      yielding         to a sibling
 //! ```
 //!
@@ -31,6 +32,7 @@ mod due;
 mod eevdf;
 mod halving;
 mod ids;
+mod interrupts;
 mod mask;
 mod migrate;
 mod moves;
@@ -137,7 +139,7 @@ impl Linux {
             self.tree.cpus[cpu].soft_at = When::at(now + SOFT_INTERRUPT);
         }
         let crowded = self.tree.runnable(cpu) > 1 || self.tree.is_in_company(&self.domains, cpu);
-        if crowded && now >= self.idle_balance_at {
+        if (crowded || self.tree.is_held_up(cpu)) && now >= self.idle_balance_at {
             self.balance_idle();
         }
     }
@@ -160,6 +162,9 @@ impl Linux {
 
     /// Whether anything can be decided on a processor at its next tick.
     fn needs_ticks(&self, cpu: CoreId) -> bool {
+        if self.tree.is_held_up(cpu) {
+            return true;
+        }
         let mut next = self.tree.cpus[cpu].curr;
         while let Some(id) = next {
             let queue = self.tree.queue(self.tree.entity(id).queue);
@@ -237,6 +242,11 @@ impl HostScheduler for Linux {
 
     fn counted(&self, partition: PartitionId, now: u64) -> HostCount {
         self.count(partition, now)
+    }
+
+    fn interrupted(&mut self, core: CoreId, ns: u64, now: u64) {
+        self.tree.set_now(now);
+        self.tree.interrupted(core, ns);
     }
 
     fn has_waiting(&self, core: CoreId) -> bool {

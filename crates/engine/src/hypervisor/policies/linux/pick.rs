@@ -159,7 +159,7 @@ impl Tree {
             of.remove(params.key(entity), id, entity);
         }
         let change = of.update_loads(entity, now);
-        entity.booked_to = now;
+        entity.booked_to = now.max(self.cpus[of.cpu].handles_until);
         entity.stint = 0;
         of.curr = Some(id);
         if params.is_eevdf() {

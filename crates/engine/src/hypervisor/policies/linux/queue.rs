@@ -85,7 +85,9 @@ impl Entity {
     /// Books its runtime up to a time [ns].
     #[inline]
     pub fn age(&mut self, to: u64) {
-        let ran = to - std::mem::replace(&mut self.booked_to, to);
+        // What interrupts take from now on is not its own.
+        let ran = to.saturating_sub(self.booked_to);
+        self.booked_to += ran;
         self.vruntime += self.virtual_ns(ran);
     }
 

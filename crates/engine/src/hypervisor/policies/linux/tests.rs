@@ -64,6 +64,8 @@ fn partition(name: &str, threads: u16, cgroup: Option<u16>) -> Partition {
         page_bytes: 4096,
         hypervisor_share: 0.0,
         workload_name: String::new(),
+        interrupts: None,
+        io_threads: None,
         beside: Vec::new(),
         home: vec![0],
         guest: Guest::Linux(Unix {

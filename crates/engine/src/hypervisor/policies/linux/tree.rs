@@ -100,6 +100,10 @@ pub struct Cpu {
     pub passed: Vec<TaskId>,
     /// Tasks in limbo.
     pub limbo: Vec<TaskId>,
+    /// Until when it handles interrupts [ns]; what is past says nothing.
+    pub handles_until: u64,
+    /// Average of the time that these take [1024 = all].
+    pub interrupts: Average,
     /// Whether it is among those to be looked at.
     pub pending: bool,
     /// When it handles its next tick.
@@ -145,6 +149,8 @@ pub struct Tree {
     pub spare_tasks: Vec<TaskId>,
     /// Room for lists of throttled queues.
     pub spare_queues: Vec<QueueId>,
+    /// Whether devices interrupt any processor.
+    pub interrupts: bool,
     /// Present time [ns].
     pub now: u64,
     /// Last tick before it [ns].
@@ -187,6 +193,7 @@ impl Tree {
             turn: 0,
             spare_tasks: Vec::new(),
             spare_queues: Vec::new(),
+            interrupts: false,
             now: 0,
             last_tick: 0,
             params,
@@ -534,6 +541,8 @@ impl Cpu {
             idle_mean: 2 * migration_cost,
             passed: Vec::new(),
             limbo: Vec::new(),
+            handles_until: 0,
+            interrupts: Average::default(),
             pending: false,
             next_tick: Cell::default(),
             soft_at: When::NEVER,

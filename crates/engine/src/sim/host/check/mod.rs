@@ -4,6 +4,7 @@
 mod cgroups;
 mod credit2;
 mod esxi;
+mod io_threads;
 mod linux;
 mod others;
 mod refusal;
@@ -59,6 +60,7 @@ fn check_pools(spec: &Spec) -> Checked {
 /// One partition's processors.
 pub fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     check_pairs(spec, partition, owner)?;
+    io_threads::check(spec, partition, owner)?;
     let is_host = spec.machine.hypervisor.policy.is_host();
     let processors = &owner.within("processors");
     match &partition.processors {

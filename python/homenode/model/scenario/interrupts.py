@@ -1,0 +1,42 @@
+"""Interrupts of a partition's devices, decided: which processors, from which memory."""
+
+from __future__ import annotations
+
+from homenode.model.catalog import MachineDescription
+from homenode.model.document import Problems
+from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.places import PlaceError, find_place
+from homenode.model.spec import InterruptsSpec
+
+
+def check_interrupts(
+    table: Partition, row: int, machine: MachineDescription, problems: Problems
+) -> None:
+    """Note a place of the device that is not there; the rest the engine refuses."""
+    told = table.interrupts
+    if told is None or told.on is None:
+        return
+    try:
+        find_place(told.on, machine)
+    except PlaceError as error:
+        path = ("partition", row, "interrupts", "on")
+        problems.add(path, there=error.there, next_step=error.next_step)
+
+
+def interrupts_spec(
+    table: Partition, machine: MachineDescription, io_domain: int | None
+) -> InterruptsSpec | None:
+    """As the engine takes it; None where the devices cost nothing."""
+    told = table.interrupts
+    if told is None:
+        return None
+    chips = () if told.on is None else find_place(told.on, machine)
+    return {
+        "to": told.to or [],
+        "soft_to": told.soft_to or [],
+        "instructions": told.instructions,
+        "soft_instructions": told.soft_instructions,
+        "lines": told.lines,
+        "domain": machine.domain_of(chips[0]) if chips else io_domain,
+        "rate_per_s": told.rate,
+    }
