@@ -25,6 +25,7 @@ PARTS = frozenset(
         "LimitsSpec",
         "LoadsSpec",
         "LockSpec",
+        "DrainedSpec",
         "FlushSpec",
         "RoamingSpec",
         "SpreadSpec",
