@@ -25,6 +25,7 @@ PARTS = frozenset(
         "LimitsSpec",
         "AsidesSpec",
         "LockSpec",
+        "DrainedSpec",
         "FlushSpec",
         "RoamingSpec",
         "SpreadSpec",

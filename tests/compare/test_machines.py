@@ -121,6 +121,14 @@ def test_who_waits_gains_nothing_and_saves_all_the_same(compared: MachineCompari
     assert case.saving_pct.mean > 10
 
 
+def test_in_a_closed_load_responses_shorten_with_throughput(compared: MachineComparison) -> None:
+    """Little's law: as many threads inside at a higher rate are there for less time."""
+    case = compared.case("busy-4")
+    assert case is not None
+    assert case.ratio is not None
+    assert case.response_saving_pct == pytest.approx(100 * (1 - 1 / case.ratio), abs=1)
+
+
 def test_guests_beside_each_other_are_told_together_and_apart(
     compared: MachineComparison,
 ) -> None:

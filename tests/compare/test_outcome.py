@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from homenode.evidence.compare.causes import CAUSES, by_cause
 from homenode.evidence.compare.outcome import CaseResult, Pair, Side
-from homenode.evidence.compare.simulate import Sample, Simulated
+from homenode.evidence.compare.simulate import Sample, Simulated, mean_response_ms
 from homenode.evidence.compare.suite import Case, WorkClass
 
 
@@ -33,6 +35,26 @@ def test_causes_add_up_to_the_saving() -> None:
     pair = Pair(SLOW, FAST, ratios=(1.25,), times=(0.8,))
     assert pair.saving_by_cause == pytest.approx({"core": 10.0, "memory": 20.0, "spin": -10.0})
     assert sum(pair.saving_by_cause.values()) == pytest.approx(pair.saving_pct.mean)
+
+
+def test_responses_that_are_shorter() -> None:
+    slow, fast = replace(SLOW, response_ms=4.0), replace(FAST, response_ms=3.0)
+    half = replace(FAST, response_ms=2.0)
+    pair = Pair(slow, fast, ratios=(1.25,), times=(0.8,))
+    assert pair.response_saving_pct == pytest.approx(25.0)
+    case = result(pair, Pair(slow, half, ratios=(1.25,), times=(0.8,)))
+    assert case.response_saving_pct == pytest.approx(37.5)
+    assert case.as_json()["response_saving_pct"] == pytest.approx(37.5)
+    # Work without responses, or one load that has no steady state, tells none.
+    assert Pair(SLOW, FAST, (1.25,), (0.8,)).response_saving_pct is None
+    assert result(pair, replace(pair, reason="the queue grows")).response_saving_pct is None
+
+
+def test_the_response_of_guests_together_weighs_each_with_its_units() -> None:
+    one = Sample(3.0, 1.0, {}, 1.0, 1.0, response_ms=2.0)
+    other = Sample(1.0, 1.0, {}, 1.0, 1.0, response_ms=6.0)
+    assert mean_response_ms((one, other)) == pytest.approx(3.0)
+    assert mean_response_ms((one, replace(other, response_ms=None))) is None
 
 
 def test_a_case_is_the_mean_over_its_loads_replication_by_replication() -> None:

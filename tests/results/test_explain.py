@@ -194,8 +194,8 @@ def test_what_differs_beside_the_sharing_keeps_its_cause() -> None:
 
 def test_busy_threads_follow_from_the_instructions() -> None:
     """4e9 instructions of 2 cycles take 2 s of a thread at 4 GHz; booked as 1 core, 2 shared it."""
-    assert busy_threads(4e9, {"eicpi": 2.0}, 4e9, 1.0) == 2.0
-    assert busy_threads(0.0, {"eicpi": 2.0}, 4e9, 0.0) is None
+    assert busy_threads(4e9, 2.0, 4e9, 1.0) == 2.0
+    assert busy_threads(0.0, 2.0, 4e9, 0.0) is None
 
 
 def test_who_stays_at_home_is_not_sent_elsewhere() -> None:

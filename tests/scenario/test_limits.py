@@ -280,7 +280,7 @@ CASES: dict[str, tuple[str, str, str]] = {
             workload=pairs(exchanges=10_000, work=profile(instructions="5e3")),
         ),
         "workload =",
-        "mean burst in ns is 0.03787500037875001, it must be 1 or more",
+        "mean burst in ns is 0.03787500037875, it must be 1 or more",
     ),
     "processors of pairs": (
         host(processors='{ mode = "shared", virtual = 3 }', workload=pairs()),

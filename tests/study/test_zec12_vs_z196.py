@@ -29,6 +29,7 @@ def test_the_files_hold_what_the_calibration_finds(study: Study) -> None:
     found = calibrate_study(study)
     assert [fitted.calibration.name for fitted in found.fitted] == [
         "core of zEC12",
+        "control instruction of zEC12",
         "L3 to core of z196",
     ]
     assert all(abs(fitted.change_pct) < 1 for fitted in found.fitted)

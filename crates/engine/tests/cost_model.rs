@@ -11,8 +11,8 @@ use homenode_engine::guest::memory::place;
 use homenode_engine::ids::{ChipId, MemoryId};
 use homenode_engine::machine::Topology;
 use homenode_engine::spec::{
-    Accounting, Cache, CacheScope, Coherence, Guest, LockKind, Machine, MemoryBeside, MemoryLoad,
-    MemoryPolicy, Partition, Profile, StorePath, StreamPath, Translation,
+    Accounting, Cache, CacheScope, Coherence, Drains, Guest, LockKind, Machine, MemoryBeside,
+    MemoryLoad, MemoryPolicy, Partition, Pipeline, Profile, StorePath, StreamPath, Translation,
 };
 use homenode_engine::steady::price;
 
@@ -343,6 +343,81 @@ fn overlap_and_the_speed_of_the_core() {
     says(TITLE, "1.52", one.class().ns);
     one.machine.clock_hz = 2e9;
     says(TITLE, "1.12", one.class().ns);
+}
+
+/// A machine of which is known what empties its pipelines, and what they were on the reference.
+fn drained(own: Drains) -> Example {
+    let mut one = example();
+    one.machine.core_rate = 1.25;
+    one.partition.profile.control_share = 0.002;
+    one.machine.pipeline = Some(Pipeline {
+        own,
+        reference: REFERENCE,
+    });
+    one
+}
+
+const REFERENCE: Drains = Drains {
+    control_cycles: 100.0,
+    branch_targets: 8192.0,
+    branch_cycles: 20.0,
+};
+
+#[test]
+fn emptied_pipelines() {
+    const TITLE: &str = "Emptied pipelines";
+    let mut one = drained(Drains {
+        control_cycles: 50.0,
+        branch_targets: 32768.0,
+        ..REFERENCE
+    });
+    says(TITLE, "0.74", one.book(Book::Useful));
+    one.partition.profile.branch_misses = 0.01;
+    says(TITLE, "0.68", one.book(Book::Useful));
+    one.machine.pipeline = None;
+    says(TITLE, "0.8", one.book(Book::Useful));
+}
+
+#[test]
+fn a_better_pipeline_helps_and_most_the_work_that_empties_it() {
+    let ns = |own: Drains, control: f64, branches: f64| {
+        let mut one = drained(own);
+        one.partition.profile.control_share = control;
+        one.partition.profile.branch_misses = branches;
+        one.class().ns
+    };
+    let better = [
+        Drains {
+            control_cycles: 60.0,
+            ..REFERENCE
+        },
+        Drains {
+            branch_targets: 20_000.0,
+            ..REFERENCE
+        },
+        Drains {
+            branch_cycles: 12.0,
+            ..REFERENCE
+        },
+    ];
+    for own in better {
+        let gain =
+            |control, branches| ns(REFERENCE, control, branches) / ns(own, control, branches);
+        // Work that does nothing of the kind gains nothing.
+        assert!((gain(0.0, 0.0) - 1.0).abs() < 1e-12);
+        let asked = |share: f64| match own.control_cycles < 100.0 {
+            true => gain(share, 0.0),
+            false => gain(0.0, 5.0 * share),
+        };
+        let gains: Vec<f64> = [0.0, 0.001, 0.002, 0.005].map(asked).into();
+        assert!(gains.is_sorted_by(|less, more| less < more), "{gains:?}");
+    }
+    // The more a core loses on what the reference loses nothing on, the slower it is.
+    let worse = Drains {
+        control_cycles: 200.0,
+        ..REFERENCE
+    };
+    assert!(ns(worse, 0.002, 0.01) > ns(REFERENCE, 0.002, 0.01));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::pipeline::core_cycles;
 use common::random::walked::{virtualize, walks};
 use common::{dice, missing_profile, sound};
 use homenode_engine::cost::{
@@ -239,7 +240,7 @@ impl Plain<'_> {
         let (machine, profile) = (self.machine, &self.partition.profile);
         let (elsewhere, sharer_ns) = self.sharers();
         let sharing = profile.sharing * elsewhere;
-        let core = profile.eicpi / machine.core_rate / (machine.clock_hz * 1e-9);
+        let core = core_cycles(machine, profile) / (machine.clock_hz * 1e-9);
         let mut stall = sharing * self.misses(2_097_152.0) * sharer_ns.0;
         let mut waits = sharing * self.misses(2_097_152.0) * sharer_ns.1;
         let (mut inside, mut before) = (0.0_f64, f64::NAN);
@@ -398,7 +399,7 @@ impl Plain<'_> {
     /// Time of an instruction while so many threads are busy on one core of an idle machine.
     fn idle(&self, threads: u8) -> f64 {
         let (machine, profile) = (self.machine, &self.partition.profile);
-        let mut time = profile.eicpi / machine.core_rate / (machine.clock_hz * 1e-9);
+        let mut time = core_cycles(machine, profile) / (machine.clock_hz * 1e-9);
         let (mut inside, mut before) = (0.0_f64, f64::NAN);
         for (level, cache) in machine.caches.iter().enumerate() {
             let (own, all, common) = if cache.scope <= CacheScope::Core {

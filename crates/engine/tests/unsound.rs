@@ -9,8 +9,8 @@ use common::{
 };
 use homenode_engine::sim::{check, run, RunError, SpecFault};
 use homenode_engine::spec::{
-    Distribution, Guest, Load, MemoryPolicy, Partition, Pool, Processors, Spec, Spread, StorePath,
-    Translation, Unix, Workload,
+    Distribution, Drains, Guest, Load, MemoryPolicy, Partition, Pipeline, Pool, Processors, Spec,
+    Spread, StorePath, Translation, Unix, Workload,
 };
 use proptest::prelude::*;
 use serde_json::{json, Value};
@@ -19,6 +19,13 @@ use serde_json::{json, Value};
 const EVENTS: u64 = 20_000;
 /// Batches after which it does.
 const BATCHES: u32 = 20;
+
+/// What empties the pipelines of its cores.
+const DRAINS: Drains = Drains {
+    control_cycles: 60.0,
+    branch_targets: 8192.0,
+    branch_cycles: 19.0,
+};
 
 /// A small spec in which every field has its say.
 fn full_spec() -> Spec {
@@ -32,6 +39,10 @@ fn full_spec() -> Spec {
         interval_ns: 2.0,
         width_bytes: 16.0,
         gather_bytes: Some(128.0),
+    });
+    machine.pipeline = Some(Pipeline {
+        own: DRAINS,
+        reference: DRAINS,
     });
     let mut partitions = vec![
         partition(
@@ -250,11 +261,25 @@ fn of_the_machine() -> Vec<(&'static str, Field)> {
         }),
         ("pool reserved", |s| &mut s.pools[1].reserved),
         ("core_rate", |s| &mut s.machine.core_rate),
+        ("pipeline.own.control_cycles", |s| {
+            &mut drains(s).control_cycles
+        }),
+        ("pipeline.own.branch_targets", |s| {
+            &mut drains(s).branch_targets
+        }),
+        ("pipeline.own.branch_cycles", |s| {
+            &mut drains(s).branch_cycles
+        }),
         ("translation.walk_ns", |s| {
             let translation = s.machine.translation.as_mut();
             &mut translation.expect("a translation").walk_ns
         }),
     ]
+}
+
+fn drains(spec: &mut Spec) -> &mut Drains {
+    let pipeline = spec.machine.pipeline.as_mut();
+    &mut pipeline.expect("what empties pipelines").own
 }
 
 fn of_a_partition() -> Vec<(&'static str, Field)> {
@@ -275,6 +300,12 @@ fn of_a_partition() -> Vec<(&'static str, Field)> {
             &mut s.partitions[0].profile.system_share
         }),
         ("eicpi", |s| &mut s.partitions[0].profile.eicpi),
+        ("control_share", |s| {
+            &mut s.partitions[0].profile.control_share
+        }),
+        ("branch_misses", |s| {
+            &mut s.partitions[0].profile.branch_misses
+        }),
         ("issue_share", |s| &mut s.partitions[0].profile.issue_share),
         ("miss_m0", |s| &mut s.partitions[0].profile.miss_m0),
         ("miss_c0_bytes", |s| {
@@ -340,6 +371,18 @@ fn what_is_not_a_number_is_refused_everywhere() {
             );
         }
     }
+}
+
+#[test]
+fn pipelines_that_are_empty_all_of_the_time_do_no_work() {
+    let mut spec = full_spec();
+    spec.partitions[0].profile.control_share = 0.5;
+    let fault = check(&spec).expect_err("30 of 1 cycles");
+    let said = "partition a: cycles of emptied pipelines is 30, it must be less than eicpi, 1";
+    assert_eq!(fault.to_string(), said);
+    assert_eq!(fault.at, "/partitions/0/profile/control_share");
+    spec.machine.pipeline = None;
+    assert!(check(&spec).is_ok());
 }
 
 #[test]

@@ -24,12 +24,14 @@ def comparison_tables(result: MachineComparison) -> list[Table]:
 def _class_table(group: WorkClass, results: list[CaseResult]) -> Table:
     causes = _causes(results)
     walked = group.measure == "walk"
+    answers = any(result.response_saving_pct is not None for result in results)
     table = plain_table(
         "case",
         "ratio",
         "gain %",
         "from level" if walked else "over the loads",
         "saving %",
+        *(["response %"] if answers else []),
         *causes,
         title=f"{group.name}: {group.title}",
     )
@@ -41,6 +43,7 @@ def _class_table(group: WorkClass, results: list[CaseResult]) -> Table:
             signed(result.gain_pct.mean, 1),
             _levels(result) if walked else _range(result),
             number(result.saving_pct.mean, 1),
+            *([number(result.response_saving_pct, 1)] if answers else []),
             *(signed(by_cause.get(cause), 1) for cause in causes),
         )
         for name, pair in result.guests.items():
@@ -53,6 +56,7 @@ def _class_table(group: WorkClass, results: list[CaseResult]) -> Table:
                 signed(pair.gain_pct.mean, 1),
                 NOTHING,
                 number(pair.saving_pct.mean, 1),
+                *([number(pair.response_saving_pct, 1)] if answers else []),
                 *(signed(parts.get(cause), 1) for cause in causes),
             )
     return table
@@ -90,7 +94,9 @@ def comparison_lines(result: MachineComparison) -> list[str]:
         "saving: processor time of a unit of work."
     )
     where = "On the right, where the saving comes from: points that add up to it."
-    lines = [how, where, *(f"  {cause}: {MEANING.get(cause, cause)}" for cause in shown)]
+    answered = any(one.response_saving_pct is not None for one in result.cases)
+    shorter = ["Response: mean response time of a unit, by how much it is shorter."] * answered
+    lines = [how, *shorter, where, *(f"  {cause}: {MEANING.get(cause, cause)}" for cause in shown)]
     left_out = [
         f"  {group.name}: {group.not_modelled}"
         for group, _ in result.by_class()

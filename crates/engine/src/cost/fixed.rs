@@ -4,6 +4,7 @@
 use super::age::{Found, Working};
 use super::miss::MissCurve;
 use super::pause::Pause;
+use super::pipeline::core_ns;
 use super::port::with_bandwidth;
 use super::store;
 use super::stream::Stream;
@@ -106,12 +107,6 @@ impl Fixed {
             idle_ns: idle_ns(machine, profile, threads),
         }
     }
-}
-
-/// Core part of an instruction [ns].
-pub fn core_ns(machine: &Machine, profile: &Profile) -> f64 {
-    let duty = machine.throttle.map_or(1.0, |told| told.duty);
-    profile.eicpi / (machine.core_rate * machine.clock_hz * 1e-9 * duty)
 }
 
 /// Time for which an instruction's stores occupy their way [ns]; none = of no account.

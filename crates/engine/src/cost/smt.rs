@@ -24,7 +24,8 @@
 //! each part is such a queue: threads of different parts take nothing from each other here. The
 //! gain that is published with so many threads in each part says what those of one part do.
 
-use super::fixed::{core_ns, idle_ns, stores_ns};
+use super::fixed::{idle_ns, stores_ns};
+use super::pipeline::core_ns;
 use crate::spec::Machine;
 
 /// How the threads of a machine's cores hinder each other.

@@ -168,6 +168,7 @@ fn check_sizes(machine: &Machine) -> Result<(), MachineFault> {
         .chain(walks)
         .chain(stores)
         .chain(streams)
+        .chain(pipeline_sizes(machine))
         .chain(throttle);
     let all = sizes.into_iter().chain(more);
     for (field, value, least, most) in
@@ -178,6 +179,37 @@ fn check_sizes(machine: &Machine) -> Result<(), MachineFault> {
         }
     }
     Ok(())
+}
+
+/// What a core loses when its pipelines are emptied, and what the reference did.
+fn pipeline_sizes(machine: &Machine) -> Vec<(&'static str, f64, f64, f64)> {
+    let Some(told) = machine.pipeline else {
+        return Vec::new();
+    };
+    let (own, reference) = (told.own, told.reference);
+    vec![
+        ("pipeline.own.control_cycles", own.control_cycles, 0.0, 1e6),
+        ("pipeline.own.branch_targets", own.branch_targets, 1.0, 1e9),
+        ("pipeline.own.branch_cycles", own.branch_cycles, 0.0, 1e6),
+        (
+            "pipeline.reference.control_cycles",
+            reference.control_cycles,
+            0.0,
+            1e6,
+        ),
+        (
+            "pipeline.reference.branch_targets",
+            reference.branch_targets,
+            1.0,
+            1e9,
+        ),
+        (
+            "pipeline.reference.branch_cycles",
+            reference.branch_cycles,
+            0.0,
+            1e6,
+        ),
+    ]
 }
 
 /// Another thread never takes throughput away in the curve, nor adds more than its own: charging

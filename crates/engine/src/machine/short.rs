@@ -60,6 +60,7 @@ fn round_numbers() -> Machine {
         generation: "TEST".into(),
         clock_hz: 1e9,
         core_rate: 1.0,
+        pipeline: None,
         nodes: 1,
         nodes_per_socket: 1,
         chips_per_node: 1,

@@ -23,7 +23,7 @@ const MOST: usize = 4096;
 pub(super) fn check(spec: &Spec) -> Checked {
     machine::check(&spec.machine)?;
     let reference = Owner::new("reference work of the machine", "/machine/smt/reference");
-    guest::check_profile(&spec.machine.smt.reference, &reference)?;
+    guest::check_profile(&spec.machine, &spec.machine.smt.reference, &reference)?;
     check_times(spec)?;
     hypervisor::check_times(spec)?;
     check_counts(spec)?;

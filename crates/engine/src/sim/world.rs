@@ -6,7 +6,7 @@ use super::interrupting::Interrupting;
 use super::load::{self, stream, Cold, LoadState};
 use super::meters::Meters;
 use super::system::System;
-use crate::cost::{Spread, Table};
+use crate::cost::{core_per_ns, Spread, Table};
 use crate::guest::workload::{JobId, JobTable};
 use crate::guest::{memory, Cpu, Filling, Gang, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
@@ -320,8 +320,7 @@ impl Thread {
 
 /// Instructions that a core does by itself in a nanosecond, misses left out.
 pub(super) fn per_ns(spec: &Spec, partition: &Partition) -> f64 {
-    let machine = &spec.machine;
-    machine.core_rate * machine.clock_hz * 1e-9 / partition.profile.eicpi
+    core_per_ns(&spec.machine, &partition.profile)
 }
 
 fn gangs(spec: &Spec, partition: &Partition, mut chance: Stream) -> Vec<Gang> {

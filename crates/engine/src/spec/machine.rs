@@ -24,6 +24,9 @@ pub struct Machine {
     /// Rate of the core part of instructions relative to the core for which profiles state `eicpi`,
     /// at equal clock.
     pub core_rate: f64,
+    /// What empties its pipelines; none = the core rate tells of that, too.
+    #[serde(default)]
+    pub pipeline: Option<Pipeline>,
     /// Nodes (books, drawers) in the machine.
     pub nodes: u16,
     /// Nodes that are parts of one socket; 1 where each is a socket or more.
@@ -87,6 +90,29 @@ pub struct Machine {
     pub accounting: Accounting,
     /// Constants of the hypervisor on this machine.
     pub hypervisor: Hypervisor,
+}
+
+/// What empties a core's pipelines: of its own, and of the core for which profiles state `eicpi`,
+/// which holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pipeline {
+    /// Of this core.
+    pub own: Drains,
+    /// Of the core for which profiles state `eicpi`.
+    pub reference: Drains,
+}
+
+/// What a core loses when its pipelines are emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drains {
+    /// Of an instruction that changes the state of the processor or is left to millicode [cycles].
+    pub control_cycles: f64,
+    /// Taken branches whose targets the core knows at a time.
+    pub branch_targets: f64,
+    /// Of a taken branch whose target it does not know [cycles].
+    pub branch_cycles: f64,
 }
 
 /// Who is asked for a line that another core wrote last.

@@ -28,8 +28,8 @@ pub use linux::{
     ParavirtualLocks, PauseLoop, RunQueues,
 };
 pub use machine::{
-    Accounting, ByDistance, Cache, CacheScope, Coherence, Eviction, Hypervisor, Machine,
-    MemoryBeside, MemoryLoad, Smt, StorePath, StreamPath, Translation,
+    Accounting, ByDistance, Cache, CacheScope, Coherence, Drains, Eviction, Hypervisor, Machine,
+    MemoryBeside, MemoryLoad, Pipeline, Smt, StorePath, StreamPath, Translation,
 };
 pub use memory::MemoryPart;
 pub(crate) use policy::host_policies;

@@ -14,6 +14,13 @@ pub struct Profile {
     pub system_share: f64,
     /// Cycles per instruction with an infinite cache and one thread on the core.
     pub eicpi: f64,
+    /// Instructions that change the state of the processor or are left to millicode, in one
+    /// instruction [0..1]; what they cost the core for which `eicpi` is stated is within that.
+    #[serde(default)]
+    pub control_share: f64,
+    /// Taken branches in an instruction whose targets a core does not know that keeps 8192 [0..1].
+    #[serde(default)]
+    pub branch_misses: f64,
     /// Share of `eicpi` in which issue slots are really used; the rest waits inside the core
     /// [0..1].
     pub issue_share: f64,
@@ -114,6 +121,8 @@ impl Profile {
             instructions_per_unit: 1e6,
             system_share: 0.0,
             eicpi: 1.0,
+            control_share: 0.0,
+            branch_misses: 0.0,
             issue_share: 0.5,
             miss_m0: 0.0,
             miss_c0_bytes: 1.0,

@@ -1,5 +1,6 @@
 //! What asks for a partition's processors: bursts of work, and where they come from.
 
+use crate::cost::core_per_ns;
 use crate::guest::workload::Shape;
 use crate::spec::{Distribution, Machine, Partition, Workload};
 
@@ -77,7 +78,7 @@ impl Demand {
                 (wakes + each, work + each * gang.work_ns as f64)
             },
         );
-        let per_ns = machine.core_rate * machine.clock_hz * 1e-9 / partition.profile.eicpi;
+        let per_ns = core_per_ns(machine, &partition.profile);
         let (arrivals, recorded) = arrivals_of(&partition.workload, &partition.profile, &shape)?;
         Some(Self {
             arrivals,

@@ -6,6 +6,7 @@ pub mod host;
 mod invariants;
 pub mod known;
 mod outcome;
+pub mod pipeline;
 pub mod platform;
 pub mod race;
 pub mod random;

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from homenode.evidence.compare.outcome import US_PER_S, CaseResult, MachineComparison, Pair, Side
 from homenode.evidence.compare.scenarios import Adjust, Point, case_points
-from homenode.evidence.compare.simulate import Pool, Sample, Simulated, collect
+from homenode.evidence.compare.simulate import Pool, Sample, Simulated, collect, mean_response_ms
 from homenode.evidence.compare.suite import Case, Suite, WorkClass, load_suite
 from homenode.evidence.compare.walk import WalkedMachine, walk_case, walk_machine
 from homenode.model import catalog
@@ -230,4 +230,5 @@ def _side(samples: Sequence[Sample]) -> Side:
         us_per_unit=per_unit(sum(s.cpu_s_per_s for s in samples)),
         us_by_cause={c: per_unit(sum(s.by_cause.get(c, 0.0) for s in samples)) for c in causes},
         cpi=sum(s.cycles for s in samples) / instructions if instructions else None,
+        response_ms=mean_response_ms(samples),
     )

@@ -26,6 +26,8 @@ class Side:
     """Cycles per instruction; None for a walk."""
     level: str | None = None
     """Level that serves a walk; None for a simulation."""
+    response_ms: float | None = None
+    """Mean response time of a unit; None for work without one."""
 
     def as_json(self) -> dict[str, object]:
         """Its part of `--json`."""
@@ -34,6 +36,7 @@ class Side:
             "units_per_s": self.units_per_s,
             "us_per_unit": self.us_per_unit,
             "us_by_cause": dict(self.us_by_cause),
+            "response_ms": self.response_ms,
             **own,
         }
 
@@ -62,6 +65,14 @@ class Pair:
         """Less processor time for a unit [percent]."""
         return self._estimate([100.0 * (1.0 - time) for time in self.times])
 
+    @property
+    def response_saving_pct(self) -> float | None:
+        """How much shorter a unit's mean response is [percent]; None without one."""
+        mine, theirs = self.machine.response_ms, self.base.response_ms
+        if self.reason is not None or mine is None or not theirs:
+            return None
+        return 100.0 * (1.0 - mine / theirs)
+
     def _estimate(self, values: Sequence[float]) -> Estimate:
         return estimate(values) if self.reason is None else Estimate(None, None, self.reason)
 
@@ -83,6 +94,7 @@ class Pair:
             "load": self.load,
             "throughput_gain_pct": self.gain_pct.as_json(),
             "saving_pct": self.saving_pct.as_json(),
+            "response_saving_pct": self.response_saving_pct,
             "saving_by_cause_points": self.saving_by_cause,
             "base": self.base.as_json(),
             "machine": self.machine.as_json(),
@@ -110,6 +122,13 @@ class CaseResult:
         """Mean saving of processor time for a unit over the loads [percent]."""
         times = self._means([pair.times for pair in self.pairs])
         return self._estimate([100.0 * (1.0 - time) for time in times])
+
+    @property
+    def response_saving_pct(self) -> float | None:
+        """Mean over the loads of how much shorter responses are [percent]; None without them."""
+        savings = [pair.response_saving_pct for pair in self.pairs]
+        known = [saving for saving in savings if saving is not None]
+        return mean_of(known) if known and len(known) == len(savings) else None
 
     @property
     def ratio(self) -> float | None:
@@ -157,6 +176,7 @@ class CaseResult:
             "throughput_ratio": self.ratio,
             "throughput_gain_pct": self.gain_pct.as_json(),
             "saving_pct": self.saving_pct.as_json(),
+            "response_saving_pct": self.response_saving_pct,
             "saving_by_cause_points": self.saving_by_cause,
             "loads": [pair.as_json() for pair in self.pairs],
         }

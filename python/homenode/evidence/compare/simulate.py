@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from homenode.errors import EngineError, HomenodeError
 from homenode.evidence.compare.causes import CAUSES, by_cause
 from homenode.evidence.compare.scenarios import Point
-from homenode.simulate.answers import Answer, Batch
+from homenode.simulate.answers import Answer, Batch, PartitionAnswer
 from homenode.simulate.engine import Engine
 from homenode.simulate.kept.summarize import steadiness
 
@@ -31,6 +31,8 @@ class Sample:
     """The same by cause."""
     cycles: float
     instructions: float
+    response_ms: float | None = None
+    """Mean response time of a unit; None for work without one."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +93,15 @@ def collect(point: Point, summaries: list[Answer]) -> Simulated:
     names = [str(partition["name"]) for partition in point.spec["partitions"]]
     elapsed_ns = float(point.spec["duration_ns"])
     guests = {
-        name: tuple(_sample(one["partitions"][index]["totals"], elapsed_ns) for one in summaries)
+        name: tuple(_sample(one["partitions"][index], elapsed_ns) for one in summaries)
         for index, name in enumerate(names)
     }
     verdicts = (steadiness(summaries, index)["reason"] for index in range(len(names)))
     return Simulated(guests, next((reason for reason in verdicts if reason is not None), None))
 
 
-def _sample(totals: Mapping[str, float], elapsed_ns: float) -> Sample:
+def _sample(answer: PartitionAnswer, elapsed_ns: float) -> Sample:
+    totals, response_ns = answer["totals"], answer["response_ns"]["mean"]
     books = {book: totals.get(f"book_{book}", 0) / elapsed_ns for book in _BOOKS}
     causes = by_cause(books)
     return Sample(
@@ -107,6 +110,7 @@ def _sample(totals: Mapping[str, float], elapsed_ns: float) -> Sample:
         by_cause=causes,
         cycles=float(totals["cycles"]),
         instructions=float(totals["instructions"]),
+        response_ms=response_ns / 1e6 if response_ns > 0 else None,
     )
 
 
@@ -118,4 +122,12 @@ def _together(samples: tuple[Sample, ...]) -> Sample:
         by_cause={c: sum(s.by_cause.get(c, 0.0) for s in samples) for c in causes},
         cycles=sum(s.cycles for s in samples),
         instructions=sum(s.instructions for s in samples),
+        response_ms=mean_response_ms(samples),
     )
+
+
+def mean_response_ms(samples: Sequence[Sample]) -> float | None:
+    """Of all units of several guests, or replications; None if one of them has none."""
+    known = [s.response_ms * s.units_per_s for s in samples if s.response_ms is not None]
+    units = sum(s.units_per_s for s in samples)
+    return sum(known) / units if units and len(known) == len(samples) else None

@@ -22,6 +22,7 @@ def check_machine(machine: MachineDescription, problems: Problems, prefix: Path 
     _check_caches(machine, problems, prefix)
     _check_smt(machine, problems, prefix)
     _check_reference(machine, problems, prefix)
+    _check_pipeline(machine, problems, prefix)
     _check_node_distance(machine, problems, prefix)
     if machine.streams is not None:
         levels = [level.name for level in machine.cache]
@@ -106,6 +107,16 @@ def _check_reference(machine: MachineDescription, problems: Problems, prefix: Pa
             (*prefix, "smt", "reference"),
             there=f'no profile is called "{asked}"{hint(asked, names)}',
             next_step="name the profile of the work that the gain was published for: oltp, mostly",
+        )
+
+
+def _check_pipeline(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
+    names, told = shipped_names("machines"), machine.pipeline
+    if told is not None and told.reference not in names:
+        problems.add(
+            (*prefix, "pipeline", "reference"),
+            there=f'no machine is called "{told.reference}"{hint(told.reference, names)}',
+            next_step="name the machine for whose core profiles state eicpi: ibm-z196",
         )
 
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import cast
 
+from homenode.errors import MachineError
 from homenode.model.catalog.figure import Figure
 from homenode.model.catalog.machine_model import Distances, MachineDescription, Walks
+from homenode.model.catalog.names import machine as described
 from homenode.model.catalog.names import profile
 from homenode.model.catalog.policies import HOST_POLICIES
+from homenode.model.catalog.profile_model import undrained
 from homenode.model.spec import (
     ByDistance,
     HypervisorSpec,
     MachineSpec,
     MemoryLoadSpec,
+    PipelineSpec,
     ProfileSpec,
+    SmtSpec,
     StoresSpec,
     StreamsSpec,
     WalksSpec,
@@ -27,6 +32,11 @@ def machine_spec(
     they walk tables of translations where there are virtual machines.
     """
     spec = _machine_spec(machine)
+    pipeline = pipeline_spec(machine)
+    if pipeline is not None:
+        reference = profile(machine.smt.reference).spec()
+        smt: SmtSpec = {**spec["smt"], "reference": cast(ProfileSpec, reference)}
+        spec = {**spec, "pipeline": pipeline, "smt": smt}
     parts = machine.topology.nodes_per_socket
     if parts is not None:
         spec = {**spec, "nodes_per_socket": parts.value}
@@ -85,12 +95,28 @@ def _machine_spec(machine: MachineDescription) -> MachineSpec:
         "stores": _stores(machine),
         "smt": {
             "gain": list(machine.smt.gain.value),
-            "reference": cast("ProfileSpec", profile(machine.smt.reference).spec()),
+            "reference": cast(ProfileSpec, undrained(profile(machine.smt.reference).spec())),
             "parts": 1 if machine.smt.parts is None else machine.smt.parts.value,
         },
         "accounting": machine.accounting.value,
         "hypervisor": _hypervisor(machine),
     }
+
+
+def pipeline_spec(machine: MachineDescription) -> PipelineSpec | None:
+    """What empties its pipelines, beside the core of profiles; none if unknown, or the same."""
+    told = machine.pipeline
+    if told is None:
+        return None
+    reference = described(told.reference).pipeline
+    if reference is None:
+        raise MachineError(
+            f"machine {machine.name}: pipeline.reference is {told.reference}, of which nothing is"
+            " known that empties pipelines",
+            next_step="name a machine that has a table [pipeline], as ibm-z196",
+        )
+    own = told.spec()
+    return None if own == reference.spec() else {"own": own, "reference": reference.spec()}
 
 
 def _streams(machine: MachineDescription) -> StreamsSpec | None:

@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 from homenode.model.catalog.figure import CatalogName, Figure, Latency
 from homenode.model.catalog.hosts import Credit2Host, HostOnLinux
 from homenode.model.catalog.hypervisor import Hypervisor
+from homenode.model.catalog.pipeline import Pipeline
 from homenode.model.catalog.placement import Placement
 from homenode.model.catalog.platform import Platform
 from homenode.model.catalog.streams import Streams
@@ -230,6 +231,9 @@ class MachineDescription(Table):
             "rate of the core part of instructions at equal clock, relative to the core that"
             " profiles are stated for; 1 if not given"
         ),
+    )
+    pipeline: Pipeline | None = Field(
+        None, description="what empties the core's pipelines; within core_rate if not given"
     )
     line: Figure[LineSize] = Field(description="length of a cache line")
     topology: Topology

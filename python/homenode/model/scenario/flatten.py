@@ -6,7 +6,8 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import cast
 
-from homenode.model.catalog.flatten import machine_spec
+from homenode.model.catalog.flatten import machine_spec, pipeline_spec
+from homenode.model.catalog.profile_model import undrained
 from homenode.model.scenario.file.guest import Aix, Gang, Linux, Unix
 from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, SOFT_CAP, Shared
 from homenode.model.scenario.file.scenario import Run
@@ -63,6 +64,8 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
     if resolved.changes:
         limits["changes"] = list(resolved.changes)
     partitions = [_partition(one, resolved, pools, groups) for one in resolved.partitions]
+    if pipeline_spec(resolved.machine) is None:
+        partitions = [_undrained(one) for one in partitions]
     streams = any(map(_goes_in_order, partitions))
     hosts = [partition.host for partition in resolved.partitions if partition.host is not None]
     walks = any(host.virtualized is not None for host in hosts)
@@ -146,6 +149,20 @@ def _goes_in_order(partition: PartitionSpec) -> bool:
         "stream_bytes" in load["profile"] or "message_bytes" in load["workload"]
         for load in (partition, *partition.get("beside", ()))
     )
+
+
+def _undrained(partition: PartitionSpec) -> PartitionSpec:
+    """A partition whose machine tells nothing of its pipelines."""
+    told: PartitionSpec = {
+        **partition,
+        "profile": cast(ProfileSpec, undrained(partition["profile"])),
+    }
+    if "beside" in told:
+        told["beside"] = [
+            {**load, "profile": cast(ProfileSpec, undrained(load["profile"]))}
+            for load in told["beside"]
+        ]
+    return told
 
 
 def _beside(partition: PlacedPartition) -> AsidesSpec:

@@ -176,6 +176,21 @@ class WalksSpec(TypedDict):
     cache_share: float
 
 
+class DrainsSpec(TypedDict):
+    """What a core loses when its pipelines are emptied."""
+
+    control_cycles: float
+    branch_targets: float
+    branch_cycles: float
+
+
+class PipelineSpec(TypedDict):
+    """That of its own, and of the core for which profiles state `eicpi`."""
+
+    own: DrainsSpec
+    reference: DrainsSpec
+
+
 class MachineSpec(TypedDict):
     """A tree machine > node > chip > core > hardware thread, with memory beside chips or nodes."""
 
@@ -183,6 +198,7 @@ class MachineSpec(TypedDict):
     generation: str
     clock_hz: float
     core_rate: float
+    pipeline: NotRequired[PipelineSpec]
     nodes: int
     nodes_per_socket: NotRequired[int]
     chips_per_node: int

@@ -147,6 +147,13 @@ class FlushSpec(TypedDict, total=False):
     flush_instructions: float
 
 
+class DrainedSpec(TypedDict, total=False):
+    """What empties the pipelines of a core, if something does."""
+
+    control_share: float
+    branch_misses: float
+
+
 class WorkingSetSpec(TypedDict, total=False):
     """What fits into a cache or does not, if there is something."""
 
@@ -160,7 +167,7 @@ class RoamingSpec(TypedDict, total=False):
     roaming: float
 
 
-class ProfileSpec(LockSpec, FlushSpec, StreamSpec, WorkingSetSpec, RoamingSpec):
+class ProfileSpec(LockSpec, FlushSpec, StreamSpec, DrainedSpec, WorkingSetSpec, RoamingSpec):
     """How work behaves on a processor."""
 
     name: str

@@ -163,20 +163,13 @@ class Figures:
         machine = self.spec["machine"]
         totals = self.totals(partition)
         instructions = _working_instructions_per_s(totals)
-        eicpi = spec["profile"]["eicpi"]
-        if "beside" in spec:
-            eicpi = mean_of([one.shape.core_cycles for one in totals]) * machine["core_rate"]
+        cycles = mean_of([one.shape.core_cycles for one in totals])
         return Breakdown(
             run=self.id,
             partition=partition,
             cores=cores,
             work=work_done(spec, instructions, mean("etr_per_s")),
-            busy_threads=busy_threads(
-                instructions,
-                {**spec["profile"], "eicpi": eicpi},
-                machine["clock_hz"] * machine["core_rate"],
-                cores["useful"],
-            ),
+            busy_threads=busy_threads(instructions, cycles, machine["clock_hz"], cores["useful"]),
             reason=self.unsteady_reason(partition),
             cpi=mean("cpi"),
             core_cycles=math.fsum(one.core_cycles for one in totals) / len(totals),

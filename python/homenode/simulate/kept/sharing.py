@@ -11,7 +11,6 @@ threads, which sharing leaves alone. Of the difference `x1 - x0` the part
 
 from __future__ import annotations
 
-from homenode.model.spec import ProfileSpec
 from homenode.simulate.kept.books import SHARED, Breakdown
 
 _NOT_OF_THREADS = ("guest_idle", "hypervisor")
@@ -42,12 +41,12 @@ def difference(books: Breakdown, base: Breakdown, factor: float) -> dict[str, fl
 
 
 def busy_threads(
-    instructions_per_s: float, profile: ProfileSpec, clock_hz: float, useful_cores: float
+    instructions_per_s: float, core_cycles: float, clock_hz: float, useful_cores: float
 ) -> float | None:
     """Busy threads on a core, as the work met them; None where there was none.
 
-    The work of an instruction takes `eicpi` cycles of its thread, however many share the core.
+    The work of an instruction takes so many cycles of its thread, however many share the core.
     """
     if useful_cores <= 0 or clock_hz <= 0 or instructions_per_s <= 0:
         return None
-    return instructions_per_s * profile["eicpi"] / clock_hz / useful_cores
+    return instructions_per_s * core_cycles / clock_hz / useful_cores

@@ -23,6 +23,7 @@ from homenode.model.spec import (
 )
 from homenode.simulate.answers import Finished, LoadAnswer, MachineFacts, PartitionAnswer
 from homenode.simulate.kept.books import CAUSES, cycles_of
+from homenode.simulate.kept.core import core_cycles
 
 NS_PER_S = 1_000_000_000
 
@@ -68,7 +69,6 @@ def shape_of(partition: PartitionSpec, machine: MachineSpec) -> Shape:
     """Read it from a partition and the machine of a frozen spec."""
     shared, count = shared_of(partition), processors_of(partition)
     entitlement = float(count if shared is None else shared["entitlement"])
-    cycles = float(partition["profile"]["eicpi"]) / float(machine["core_rate"])
     zvm = zvm_of(partition)
     paging = None if zvm is None else zvm["paging"]
     return Shape(
@@ -77,11 +77,8 @@ def shape_of(partition: PartitionSpec, machine: MachineSpec) -> Shape:
         processors=int(count),
         smt=int(partition["smt"]),
         is_shared=shared is not None,
-        core_cycles=cycles,
-        cycles_of_loads=tuple(
-            float(one["eicpi"]) / float(machine["core_rate"])
-            for one in loads_of(partition).values()
-        ),
+        core_cycles=core_cycles(partition["profile"], machine),
+        cycles_of_loads=tuple(core_cycles(one, machine) for one in loads_of(partition).values()),
         runs_guests=zvm is not None,
         volumes=0 if paging is None else int(paging["volumes"]),
         on_host=shared is not None and machine["hypervisor"]["policy"] in HOST_POLICIES,

@@ -3,8 +3,11 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
 use crate::check::{at_most, range, within, Checked, Owner, Wrong, LONGEST_NS};
+use crate::cost::{core_per_ns, reference_drains};
 use crate::guest::Scheduler;
-use crate::spec::{Aix, Gang, Guest, Load, Partition, Processors, Profile, Spec, Workload};
+use crate::spec::{
+    Aix, Gang, Guest, Load, Machine, Partition, Processors, Profile, Spec, Workload,
+};
 
 /// What a message may bring [bytes].
 const LARGEST_MESSAGE: u64 = 1 << 30;
@@ -35,7 +38,7 @@ pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checke
 const MOST_BESIDE: u64 = 14;
 
 fn check_load(spec: &Spec, (workload, profile): (&Workload, &Profile), owner: &Owner) -> Checked {
-    check_profile(profile, &owner.within("profile"))?;
+    check_profile(&spec.machine, profile, &owner.within("profile"))?;
     check_stream(spec, profile, &owner.within("profile"))?;
     check_workload(workload, &owner.within("workload"))?;
     check_burst(spec, workload, profile, owner)
@@ -136,7 +139,7 @@ fn check_aix(aix: &Aix, owner: &Owner) -> Checked {
     Ok(())
 }
 
-pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
+pub(crate) fn check_profile(machine: &Machine, profile: &Profile, owner: &Owner) -> Checked {
     let positive = [
         (
             "instructions_per_unit",
@@ -145,6 +148,8 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
             1e18,
         ),
         ("eicpi", profile.eicpi, 1e-3, 1e3),
+        ("control_share", profile.control_share, 0.0, 1.0),
+        ("branch_misses", profile.branch_misses, 0.0, 1.0),
         ("miss_c0_bytes", profile.miss_c0_bytes, 1.0, 1e15),
         ("miss_m0", profile.miss_m0, 0.0, 10.0),
         ("miss_exponent", profile.miss_exponent, 0.0, 10.0),
@@ -199,10 +204,21 @@ pub(crate) fn check_profile(profile: &Profile, owner: &Owner) -> Checked {
     }
     let both = profile.private_data + profile.io_data;
     if both <= 1.0 {
-        return Ok(());
+        return check_drains(machine, profile, owner);
     }
     let field = ("private_data + io_data", "private_data");
     Err(range(owner, field, both, "0 to 1"))
+}
+
+/// What empties pipelines is within `eicpi`, and something must be left of it to do work.
+fn check_drains(machine: &Machine, profile: &Profile, owner: &Owner) -> Checked {
+    let drains = reference_drains(machine, profile).unwrap_or(0.0);
+    if drains < profile.eicpi {
+        return Ok(());
+    }
+    let field = ("cycles of emptied pipelines", "control_share");
+    let most = format!("less than eicpi, {}", profile.eicpi);
+    Err(range(owner, field, drains, &most))
 }
 
 /// How fast a stream flows only a machine can tell that says how its cores get through one.
@@ -374,9 +390,7 @@ fn check_burst(spec: &Spec, workload: &Workload, profile: &Profile, owner: &Owne
         | Workload::Trace { .. }
         | Workload::Idle => 1.0,
     };
-    let unit_ns = profile.instructions_per_unit * profile.eicpi
-        / (spec.machine.core_rate * spec.machine.clock_hz)
-        * 1e9;
+    let unit_ns = profile.instructions_per_unit / core_per_ns(&spec.machine, profile);
     if unit_ns / bursts >= 1.0 {
         Ok(())
     } else {

@@ -3,6 +3,7 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // `!(x <= y)` refuses NaN, which is meant
 
 use crate::check::{at_most, between, range, Checked, Owner, Wrong, LONGEST_NS};
+use crate::cost::core_per_ns;
 use crate::devices::check::{check_memory, check_paging, check_switches};
 use crate::guest::check::check_steps;
 use crate::guest::zvm::vectors::MOST_IN_VECTOR;
@@ -286,9 +287,7 @@ fn check_web(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &Owner) -> Ch
     // One that takes no time at all would never let time go on.
     let longer = client_share.max(1.0 - client_share);
     let profile = &partition.profile;
-    let ns = profile.instructions_per_unit * longer * profile.eicpi
-        / (spec.machine.core_rate * spec.machine.clock_hz)
-        * 1e9;
+    let ns = profile.instructions_per_unit * longer / core_per_ns(&spec.machine, profile);
     between(
         owner,
         ("work of a client or server in ns", ""),

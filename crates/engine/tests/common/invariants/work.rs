@@ -1,5 +1,6 @@
 //! What is dispatched and what comes in: neither is lost, neither is made up.
 
+use homenode_engine::cost::core_per_ns;
 use homenode_engine::hypervisor::polarize;
 use homenode_engine::spec::{
     Distribution, Partition, Polarization, Policy, Processors, Role, Spec, VirtualMachine, Workload,
@@ -87,7 +88,7 @@ fn response_is_work_at_least(spec: &Spec, partition: &Partition, index: usize, o
     let inside = outcome.partition.series("partition", index, "tx_inside");
     let left = *inside.last().expect("rows") as f64;
     let within = total("response_ns") + left * spec.duration_ns as f64;
-    let rate = spec.machine.clock_hz * 1e-9 * spec.machine.core_rate / partition.profile.eicpi;
+    let rate = core_per_ns(&spec.machine, &partition.profile);
     let work = match &partition.workload {
         Workload::Web { .. } => of_clients_and_servers(partition, index, outcome),
         Workload::Loops { .. } | Workload::Trace { .. } | Workload::Idle => 0.0,

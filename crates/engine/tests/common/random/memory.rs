@@ -2,7 +2,8 @@
 
 use homenode_engine::machine::Topology;
 use homenode_engine::spec::{
-    Coherence, Machine, MemoryBeside, MemoryPolicy, Partition, StorePath, Translation,
+    Coherence, Drains, Machine, MemoryBeside, MemoryPolicy, Partition, Pipeline, StorePath,
+    Translation,
 };
 
 use super::super::{memory, GIB};
@@ -27,6 +28,19 @@ pub fn of_machine(dice: &mut Dice, machine: &mut Machine) {
         path.gather_bytes = dice.pick(&[None, Some(128.0)]);
     }
     machine.core_rate = dice.pick(&[1.0, 1.0, 1.6]);
+    if machine.core_rate > 1.0 {
+        let reference = Drains {
+            control_cycles: 60.0,
+            branch_targets: 8192.0,
+            branch_cycles: 19.0,
+        };
+        let own = Drains {
+            control_cycles: 36.0,
+            branch_targets: 24576.0,
+            ..reference
+        };
+        machine.pipeline = Some(Pipeline { own, reference });
+    }
     machine.coherence = dice.pick(&[Coherence::Owner, Coherence::Home, Coherence::Directory]);
 }
 
@@ -67,6 +81,8 @@ pub fn of_partition(dice: &mut Dice, machine: &Machine, made: &mut Partition) {
     made.profile.private_data = dice.pick(&[0.0, 0.5]);
     made.profile.io_data = dice.pick(&[0.0, 0.1]);
     made.profile.store_share = dice.pick(&[0.0, 0.15, 0.9]);
+    made.profile.control_share = made.profile.store_share / 100.0;
+    made.profile.branch_misses = made.profile.private_data / 100.0;
     made.profile.store_run = dice.pick(&[1.0, 3.0, 32.0]);
     made.profile.lock_hold_instructions = dice.pick(&[1e3, 1e5]);
 }

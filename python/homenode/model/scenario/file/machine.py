@@ -72,6 +72,9 @@ class MachineChoice(Table):
     core_rate: dict[str, object] | None = Field(
         None, description="another rate of the core part of instructions"
     )
+    pipeline: dict[str, object] | None = Field(
+        None, description="other cycles of what empties a core's pipelines"
+    )
     line: dict[str, object] | None = Field(None, description="another length of a cache line")
     accounting: dict[str, object] | None = Field(None, description="another rule of charging")
     topology: dict[str, object] | None = Field(None, description="other counts of the tree")

@@ -44,6 +44,19 @@ class ProfileChoice(Table):
     )
     system_share: Share | None = Field(None, description="share of the time spent in the kernel")
     eicpi: Cpi | None = Field(None, description="cycles per instruction with an infinite cache")
+    control_share: Share | None = Field(
+        None,
+        description=(
+            "instructions that change the state of the processor or are left to millicode, in an"
+            " instruction"
+        ),
+    )
+    branch_misses: Misses | None = Field(
+        None,
+        description=(
+            "taken branches, in an instruction, whose targets a core lacks that knows 8192"
+        ),
+    )
     issue_share: Share | None = Field(
         None, description="share of eicpi in which issue slots are used"
     )
