@@ -47,7 +47,7 @@ impl Full {
         made
     }
 
-    /// How often the loops are thrown off in a second: they are dispatched for nothing else that is told.
+    /// How often the loops are thrown off in a second: all that is told of their dispatches.
     fn solved(self) -> f64 {
         let solved = solve(&self.spec()).unwrap_or_else(|fault| panic!("{fault}"));
         solved.partitions[1].dispatches

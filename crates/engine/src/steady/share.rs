@@ -87,8 +87,8 @@ impl State {
     }
 
     /// What of a partition has to give way where more want cores by chance than there are: what is
-    /// beyond its share. Under PR/SM who has had less of that for his weight comes first: he gives way
-    /// as much less.
+    /// beyond its share. Under PR/SM who has had less of that for his weight comes first: he gives
+    /// way as much less (assumed, between not at all and as much as all others).
     fn gives_way(&self, at: usize, form: &Form) -> f64 {
         let doing = &self.doing[at];
         let wants = doing.load.vps * (1.0 - doing.waits.time);
@@ -162,8 +162,14 @@ impl State {
 
 /// Share of its time that a partition is served which loses so many cores by chance.
 fn crowded(doing: &Doing, lost: f64) -> f64 {
+    // Who is within his share does not wait for cores that are left, nor who always has work.
     let has = doing.served * doing.load.vps;
-    let left = has / (has + doing.queued).max(1e-12);
+    let left = if doing.queued > 0.0 && !doing.load.overrun {
+        let within = (doing.due / doing.load.vps.max(1e-12)).min(1.0);
+        (has / (has + doing.queued).max(1e-12)).max(within)
+    } else {
+        1.0
+    };
     (1.0 - (lost / doing.load.vps.max(1e-12)).min(0.9)) * (1.0 - doing.waits.time) * left
 }
 

@@ -131,11 +131,11 @@ impl State {
         }
     }
 
-    /// How many of a partition's virtual processors wait for cores that are left. Who comes and goes
-    /// beyond his share loses a core as soon as he leaves it while none of his own waits, and those
-    /// that always have work keep what they get. So as many wait as make that as rare as he gets
-    /// cores from others: those that these leave while it is his turn, and those of which he throws
-    /// them off.
+    /// How many of a partition's virtual processors wait for cores that are left. Who comes and
+    /// goes beyond his share loses a core as soon as he leaves it while none of his own waits, and
+    /// those that always have work keep what they get. So as many wait as make that as rare as he
+    /// gets cores from others: those that these leave while it is his turn, and those of which he
+    /// throws them off.
     fn queued(
         &self,
         (at, form): (usize, &Form),
@@ -212,7 +212,7 @@ impl State {
     }
 
     /// Chance that who waits for a core that is left gets another one than its last, because that
-    /// is left sooner. Of those of a partition that wait the one that left a core comes to it first.
+    /// is left sooner. Of those of a partition that wait, who left a core comes to it first.
     fn another(&self, at: usize) -> f64 {
         (1.0 - 1.0 / self.left_meanwhile.max(1.0)) / self.waiting(at).max(1.0)
     }
