@@ -12,8 +12,8 @@ const LOOKS: usize = 3;
 /// Parts of the step before from which on a leap pays, and that are taken to be the most.
 const SLOW: f64 = 0.6;
 const SLOWEST: f64 = 0.92;
-/// How like a step is to the one before where it goes the same way, below 0 where it goes back, from
-/// which on it takes that one back.
+/// How like a step is to the one before where it goes the same way, below 0 where it goes back,
+/// from which on it takes that one back.
 const BACK: f64 = -0.8;
 /// Part of a step by which it may differ from such a part of the one before.
 const STEADY: f64 = 0.2;
