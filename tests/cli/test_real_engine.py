@@ -145,7 +145,9 @@ def test_an_interrupt_ends_it_soon_and_keeps_what_was_done(
 
 def test_a_file_that_cannot_grow_is_one_message(scenario: Path, tmp_path: Path) -> None:
     """A limit on the size of files stands in for a full disk."""
-    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)); "
+    # Bytecode that is cut off by the limit would stay, for all programs that read it after this.
+    limited = "import resource, sys; sys.dont_write_bytecode = True; "
+    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)); "
     call = "from homenode.cli import main; main(sys.argv[1:])"
     done = subprocess.run(
         [sys.executable, "-c", limited + call, "run", str(scenario)],

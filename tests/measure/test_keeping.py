@@ -98,7 +98,9 @@ def test_what_is_not_ours_is_refused_before_the_start(tmp_path: Path, name: str)
 
 def limited(script: str, folder: Path, size: int) -> subprocess.CompletedProcess[str]:
     """Run where no file may be longer; a limit on the size of files stands in for a full disk."""
-    head = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
+    # Bytecode that is cut off by the limit would stay, for all programs that read it after this.
+    head = "import resource, sys\nsys.dont_write_bytecode = True\n"
+    head += f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
     head += "from pathlib import Path\n"
     words = [sys.executable, "-c", head + script]
     return subprocess.run(
