@@ -217,6 +217,7 @@ VOLUME_COLUMNS = [
     "busy_ns",
     "cache_hits",
 ]
+INTERRUPT_COLUMNS = ["time_ns", "partition", "cpu", "interrupts", "hard_ns", "soft_ns"]
 DISPATCH_COLUMNS = ["start_ns", "end_ns", "partition", "vp", "core", "distance", "kind", "reason"]
 
 FAR_PENALTY = 0.8
