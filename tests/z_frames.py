@@ -195,6 +195,7 @@ class Engine:
             "VOLUME_COLUMNS": VOLUME,
             "WORKLOAD_COLUMNS": fake_engine.WORKLOAD_COLUMNS,
             "FABRIC_COLUMNS": fake_engine.FABRIC_COLUMNS,
+            "INTERRUPT_COLUMNS": fake_engine.INTERRUPT_COLUMNS,
         }
     )
 
