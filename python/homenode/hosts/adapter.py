@@ -252,9 +252,11 @@ class Served:
 
 @runtime_checkable
 class Serves(Protocol):
-    """An adapter whose servers may run on another host than its clients; its `measure` is both, one
-    after the other.
-    """
+    """An adapter whose servers may run on another host than its clients."""
+
+    def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
+        """One repetition with both sides on this host."""
+        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
 
     def serve(self, case: Case, bench: Bench, at: At) -> Served:
         """Start fresh servers; they listen when this returns."""

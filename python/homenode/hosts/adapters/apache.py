@@ -24,6 +24,7 @@ from homenode.hosts.adapter import (
     Parameters,
     Requirements,
     Served,
+    Serves,
     Side,
     Started,
 )
@@ -108,7 +109,7 @@ class _Tile:
         ]
 
 
-class Apache:
+class Apache(Serves):
     """A web server and its clients."""
 
     name = "apache"
@@ -164,10 +165,6 @@ class Apache:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(page)
         bench.give(pages, _USER)
-
-    def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """Both sides on one host."""
-        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
 
     def serve(self, case: Case, bench: Bench, at: At) -> Served:
         """Fresh servers."""

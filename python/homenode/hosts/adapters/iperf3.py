@@ -18,6 +18,7 @@ from homenode.hosts.adapter import (
     Parameters,
     Requirements,
     Served,
+    Serves,
     Side,
 )
 from homenode.hosts.adapters.gate import Gate, let_go
@@ -27,7 +28,7 @@ from homenode.hosts.adapters.reading import json_objects, optional, positive, ra
 _STREAMS_A_PAIR = 128  # iperf3's own limit (MAX_STREAMS)
 
 
-class Iperf3:
+class Iperf3(Serves):
     """Streaming over connections, in place of uperf's stream profiles."""
 
     name = "iperf3"
@@ -58,10 +59,6 @@ class Iperf3:
 
     def prepare(self, case: Case, bench: Bench) -> None:
         """Nothing: streams need no data."""
-
-    def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """Both sides on one host."""
-        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
 
     def serve(self, case: Case, bench: Bench, at: At) -> Served:
         """Servers that serve one client each and end."""

@@ -17,6 +17,7 @@ from homenode.hosts.adapter import (
     Parameters,
     Requirements,
     Served,
+    Serves,
     Side,
 )
 from homenode.hosts.adapters.given import Given
@@ -37,7 +38,7 @@ _KEYS = (
 _MEGABITS = 8.0
 
 
-class Netperf:
+class Netperf(Serves):
     """Streams or requests over one connection."""
 
     name = "netperf"
@@ -66,10 +67,6 @@ class Netperf:
 
     def prepare(self, case: Case, bench: Bench) -> None:
         """Nothing."""
-
-    def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """Both sides on one host."""
-        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
 
     def serve(self, case: Case, bench: Bench, at: At) -> Served:
         """A fresh server."""

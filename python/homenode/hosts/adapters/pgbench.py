@@ -20,6 +20,7 @@ from homenode.hosts.adapter import (
     Parameters,
     Requirements,
     Served,
+    Serves,
     Side,
 )
 from homenode.hosts.adapters.gate import Gate, let_go
@@ -29,7 +30,6 @@ from homenode.hosts.adapters.reading import rate, unreadable
 
 _BRANCH_BYTES = 16 << 20  # 100,000 accounts with their index, as pgbench loads them
 _MIB = 1 << 20
-_LOAD_S = 1800.0
 _WARM_UP_S = 1
 _LOG = "log"
 _COUNT = re.compile(rb"^number of transactions actually processed: ([0-9]+)", re.MULTILINE)
@@ -38,7 +38,7 @@ _RATE = re.compile(rb"^tps = ([0-9.]+) \(without initial connection time\)", re.
 _MODES = ("select-only", "simple-update", "tpcb-like")
 
 
-class Pgbench:
+class Pgbench(Serves):
     """PostgreSQL's own benchmark."""
 
     name = "pgbench"
@@ -78,30 +78,14 @@ class Pgbench:
     def prepare(self, case: Case, bench: Bench) -> None:
         """A cluster with the tables, vacuumed, written out and stopped."""
         cluster = Cluster.made(bench, bench.data / "postgres")
-        cluster.start({"autovacuum": "off", "fsync": "off", "max_wal_size": "256MB"})
-        argv = ["pgbench", "-i", "-q", "-s", str(case.parameters["scale"]), *cluster.login()]
-        bench.run(argv, limit_s=_LOAD_S, env=cluster.environment())
-        cluster.ask("vacuum (freeze, analyze)")
-        cluster.ask("create extension pg_prewarm")
-        cluster.stop()
-
-    def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """Both sides on one host."""
-        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
+        scale = str(case.parameters["scale"])
+        cluster.load(["pgbench", "-i", "-q", "-s", scale, *cluster.login()])
 
     def serve(self, case: Case, bench: Bench, at: At) -> Served:
         """A fresh server on a copy, buffers filled."""
         loaded = Cluster.there(bench, bench.data / "postgres", at)
         cluster = loaded.copied(bench.folder / "postgres")
-        cluster.start(
-            {
-                "shared_buffers": f"{_buffers_mib(case.parameters)}MB",
-                "max_connections": str(int(case.parameters["load"]) + 10),
-                "autovacuum": "off",
-                "checkpoint_timeout": "1h",
-                "max_wal_size": "8GB",
-            }
-        )
+        cluster.work(int(case.parameters["load"]), _buffers_mib(case.parameters))
         cluster.ask("select sum(pg_prewarm(oid)) from pg_class where relname ~ '^pgbench_'")
         return cluster.served()
 

@@ -23,6 +23,8 @@ NEED = Need("postgres", "postgresql", side="server")
 CLIENT = Need("psql", "postgresql-client")
 _NAME = "bench"  # of the database and of its owner
 _START_S = 60.0
+_LOAD_S = 1800.0
+_SPARE = 10  # connections beside the clients'
 _PAUSE_S = 0.02
 _STATE_LINE = 7  # of postmaster.pid, counted from 0
 
@@ -110,6 +112,26 @@ class Cluster:
         self.bench.wait_for_port(self.port, limit_s=_START_S, of=server)
         self._wait_until_ready(server)
         return server
+
+    def load(self, argv: Sequence[str]) -> None:
+        """Tables that a client program makes, vacuumed, written out; the server ends by that."""
+        self.start({"autovacuum": "off", "fsync": "off", "max_wal_size": "256MB"})
+        self.bench.run(argv, limit_s=_LOAD_S, env=self.environment())
+        self.ask("vacuum (freeze, analyze)")
+        self.ask("create extension pg_prewarm")
+        self.stop()
+
+    def work(self, clients: int, buffers_mib: int) -> None:
+        """The server as it is measured: nothing falls into some repetitions and not into others."""
+        self.start(
+            {
+                "shared_buffers": f"{buffers_mib}MB",
+                "max_connections": str(clients + _SPARE),
+                "autovacuum": "off",
+                "checkpoint_timeout": "1h",
+                "max_wal_size": "8GB",
+            }
+        )
 
     def stop(self) -> None:
         """End the server cleanly: everything is written to the cluster."""

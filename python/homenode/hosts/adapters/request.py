@@ -14,6 +14,7 @@ from homenode.hosts.adapter import (
     Parameters,
     Requirements,
     Served,
+    Serves,
     Side,
 )
 from homenode.hosts.adapters.gate import Gate, let_go
@@ -24,7 +25,7 @@ from homenode.hosts.adapters.reading import json_object, number, positive, rate
 _MOST_BYTES = 16 << 20
 
 
-class Request:
+class Request(Serves):
     """Request and response, in place of uperf."""
 
     name = "request"
@@ -55,10 +56,6 @@ class Request:
 
     def prepare(self, case: Case, bench: Bench) -> None:
         """Nothing: exchanges need no data."""
-
-    def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """Both sides on one host."""
-        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
 
     def serve(self, case: Case, bench: Bench, at: At) -> Served:
         """A server."""

@@ -23,6 +23,7 @@ from homenode.hosts.adapter import (
     Parameters,
     Requirements,
     Served,
+    Serves,
     Side,
     Started,
 )
@@ -46,7 +47,7 @@ _SET_UP_S = 0.5
 _LOST = re.compile(rb"# dropped messages = ([0-9]+)")
 
 
-class Sockperf:
+class Sockperf(Serves):
     """Requests and answers, in place of uperf."""
 
     name = "sockperf"
@@ -77,10 +78,6 @@ class Sockperf:
 
     def prepare(self, case: Case, bench: Bench) -> None:
         """Nothing: exchanges need no data."""
-
-    def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
-        """Both sides on one host."""
-        return self.ask(case, bench, self.serve(case, bench, At()), seconds=seconds)
 
     def serve(self, case: Case, bench: Bench, at: At) -> Served:
         """A server that listens on two ports, or one for each of its threads if that is more."""

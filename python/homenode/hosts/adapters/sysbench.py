@@ -23,6 +23,7 @@ from homenode.hosts.adapter import (
     Parameters,
     Requirements,
     Served,
+    Serves,
     Side,
     Started,
 )
@@ -43,11 +44,10 @@ _SCRIPT = Path(__file__).with_name("oltp.lua")
 _ROW_BYTES = 260  # a row of sysbench's table with its two index entries, as loaded
 _MIB = 1 << 20
 _WARM_UP_S = 1
-_LOAD_S = 1800.0
 _HITS = "select blks_hit, blks_read from pg_stat_database where datname = current_database()"
 
 
-class Sysbench:
+class Sysbench(Serves):
     """Transactions on a real database."""
 
     name = "sysbench"
@@ -92,14 +92,9 @@ class Sysbench:
     def prepare(self, case: Case, bench: Bench) -> None:
         """A cluster with the tables, vacuumed, written out and stopped."""
         cluster = Cluster.made(bench, bench.data / "postgres")
-        cluster.start({"autovacuum": "off", "fsync": "off", "max_wal_size": "256MB"})
         tables = case.parameters["tables"]
         argv = ["sysbench", "oltp_read_only", *cluster.address(), *_sizes(case.parameters)]
-        argv += [f"--threads={tables}", "prepare"]
-        bench.run(argv, limit_s=_LOAD_S, env=cluster.environment())
-        cluster.ask("vacuum (freeze, analyze)")
-        cluster.ask("create extension pg_prewarm")
-        cluster.stop()
+        cluster.load([*argv, f"--threads={tables}", "prepare"])
 
     def measure(self, case: Case, bench: Bench, *, seconds: float) -> Output:
         """Both sides on one host."""
@@ -116,7 +111,7 @@ class Sysbench:
         cluster = Cluster.there(bench, bench.data / "postgres", at)
         if case.parameters["mode"] == "read-write":
             cluster = cluster.copied(bench.folder / "postgres")
-        cluster.start(_settings(case.parameters))
+        cluster.work(int(case.parameters["load"]), _buffers_mib(case.parameters))
         if case.parameters["hits"] == "high":
             cluster.ask(
                 "select sum(pg_prewarm(oid)) from pg_class"
@@ -214,17 +209,6 @@ def _buffers_mib(given: Parameters) -> int:
     """PostgreSQL's buffers [MiB]: twice the tables, or an eighth of them, 1 MiB at least."""
     tables = _tables_bytes(given)
     return max(1, (2 * tables if given["hits"] == "high" else tables // 8) // _MIB)
-
-
-def _settings(given: Parameters) -> dict[str, str]:
-    """What differs from PostgreSQL's own defaults while transactions run."""
-    return {
-        "shared_buffers": f"{_buffers_mib(given)}MB",
-        "max_connections": str(int(given["load"]) + 10),
-        "autovacuum": "off",
-        "checkpoint_timeout": "1h",
-        "max_wal_size": "8GB",
-    }
 
 
 def _counts(cluster: Cluster) -> tuple[float, float]:
