@@ -111,7 +111,7 @@ async def _clients(
     # One for all: each of its own would take the server's processors for tens of milliseconds.
     context = httpx.create_ssl_context()
     end = time.monotonic() + seconds
-    told = [_Client(number, moved) for number in range(count)]
+    told = [_Client(f"{number} {moved} {think}", moved) for number in range(count)]
     await asyncio.gather(*(one.moves(address, end, think, context) for one in told))
     times = [each for one in told for each in one.times]
     whole = [each for one in told for each in one.whole]
@@ -121,8 +121,8 @@ async def _clients(
 class _Client:
     """A reader who moves partitions, as the page does for him."""
 
-    def __init__(self, number: int, moved: int) -> None:
-        self.draw = random.Random(f"{number} {moved}")
+    def __init__(self, seed: str, moved: int) -> None:
+        self.draw = random.Random(seed)
         self.moved = moved
         self.times: list[float] = []
         """Until figures came [ms]."""

@@ -130,6 +130,18 @@ def test_a_busy_server_is_asked_once_more(opened: Desk) -> None:
     opened.at_home("lpar4", "book6")
 
 
+def test_while_a_server_is_busy_nothing_is_said_to_be_loading(opened: Desk) -> None:
+    asked: list[Route] = []
+    opened.page.route("**/api/layout", lambda route: busy(asked, route))
+    opened.page.goto(f"{opened.server}/#base=example:frame")
+    expect(opened.page.locator("#notice")).to_contain_text("busy")
+    expect(opened.page.locator("#board")).to_be_hidden()
+    opened.page.unroute("**/api/layout")
+    opened.page.get_by_role("button", name="Try again").click()
+    opened.settled()
+    expect(opened.page.locator("#board")).to_be_visible()
+
+
 def test_first_figures_stay_while_a_server_is_busy(opened: Desk) -> None:
     opened.open_own()
     asked: list[Route] = []

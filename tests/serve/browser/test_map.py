@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from desk import Desk
 from playwright.sync_api import Route, expect
 
@@ -41,6 +42,42 @@ def test_a_drag_moves_at_once_and_saves(opened: Desk) -> None:
     expect(opened.page.locator("#change")).to_contain_text("cores fewer")
     assert opened.cores() < before
     assert "lpar4.home=book7" in opened.page.url
+
+
+_HELD = """async (name) => {
+    const map = document.querySelector("#map");
+    const likeness = await new Promise((found) => {
+        const look = () => map.querySelector(`[data-gliding="${name}"]`);
+        new MutationObserver(() => look() && found(look())).observe(map,
+            { childList: true, subtree: true });
+    });
+    const [way] = likeness.getAnimations();
+    way.pause();
+    const at = (time) => {
+        way.currentTime = time;
+        const { x, y } = likeness.getBoundingClientRect();
+        return [x, y];
+    };
+    const there = map.querySelector(`[data-partition="${name}"]`).getBoundingClientRect();
+    return { begins: at(0), ends: at(way.effect.getTiming().duration - 0.01),
+        there: [there.x, there.y], last: likeness.parentElement.lastElementChild === likeness };
+}"""
+
+
+def test_a_block_glides_from_where_it_was_to_where_it_is_over_all_others(opened: Desk) -> None:
+    page = opened.open().page
+    page.route("**/api/figures", lambda _: None)  # nothing else is drawn meanwhile
+    block = opened.block("lpar4")
+    block.click()
+    was = block.bounding_box()
+    assert was
+    handle = page.evaluate_handle(f"(name) => ({{ told: ({_HELD})(name) }})", "lpar4")
+    page.locator("[role=menuitem]").first.click()
+    held = handle.evaluate("(one) => one.told")
+    assert held["last"]
+    assert held["begins"] == pytest.approx([was["x"], was["y"]], abs=2)
+    assert held["ends"] == pytest.approx(held["there"], abs=2)
+    assert held["there"] != pytest.approx([was["x"], was["y"]], abs=20)
 
 
 def test_the_map_moves_before_the_answer_is_there(opened: Desk) -> None:

@@ -84,9 +84,9 @@ function best({ told: words, best: proposals }) {
 
 /** @param {Proposal} one @param {number} index */
 function proposal(one, index) {
-  const saved = number(one.saving_cores.mean);
+  const saved = number(one.saving_cores.mean), count = one.changes.length;
   return h("section", { class: "proposal" },
-    h("h3", {}, `${index + 1}. saves ${saved} cores by ${one.changes.length} moves`),
+    h("h3", {}, `${index + 1}. saves ${saved} cores by ${count} ${count > 1 ? "moves" : "move"}`),
     h("ol", {}, ...one.changes.map((change) => h("li", {}, h("strong", {}, words(change)),
       h("p", { class: "hint" }, why(change))))),
     button("Play on the map", () => begin(one.changes), { class: "main" }), " ",
@@ -152,7 +152,8 @@ function finish() {
   tryOut(null);
   if (count) state.set(next);
   state.look("map");
-  announce(count ? `${count} moves taken; undo takes them back.` : "No move taken.");
+  const moves = count > 1 ? "moves" : "move";
+  announce(count ? `${count} ${moves} taken; undo takes all of it back.` : "No move taken.");
 }
 
 /** Whether the map shows a try. */

@@ -226,8 +226,10 @@ function refuse(error) {
   if (error.kind === "lost") return;
   if (error.kind === "late") return void setTimeout(refresh, 300);
   if (error.kind === "busy" && rough) return void setTimeout(refresh, 2000);
-  if (error.kind === "busy")
+  if (error.kind === "busy") {
+    at("board").hidden = !answer;
     return notice(error, [["Try again", refresh]]);
+  }
   if (tried && answer) {
     const value = state.now().edits[tried];
     if (value !== undefined) refused = { path: tried, value, message: error.message };

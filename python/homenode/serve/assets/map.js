@@ -39,25 +39,39 @@ export function blockOf(place, partition) {
   return place.querySelector(`[data-partition="${CSS.escape(partition)}"]`);
 }
 
-/** @param {Element} place */
+/** Where blocks are, those that glide on their way.
+ * @param {Element} place */
 function corners(place) {
   const found = new Map();
-  for (const block of place.querySelectorAll("[data-partition]")) {
-    const name = block.getAttribute("data-partition");
-    if (!found.has(name)) found.set(name, block.getBoundingClientRect());
+  for (const block of place.querySelectorAll("[data-partition], [data-gliding]")) {
+    const gliding = block.getAttribute("data-gliding");
+    const name = gliding ?? block.getAttribute("data-partition");
+    if (gliding || !found.has(name)) found.set(name, block.getBoundingClientRect());
   }
   return found;
 }
 
-/** @param {Element} place @param {Map<string | null, DOMRect>} before */
+/** A likeness of a block goes there over all nodes; the block is seen once it has come.
+ * @param {Element} place @param {Map<string | null, DOMRect>} before */
 function glide(place, before) {
+  const timing = { duration: 260, easing: "ease-out" };
   for (const block of place.querySelectorAll("[data-partition]")) {
-    const from = before.get(block.getAttribute("data-partition"));
-    const to = block.getBoundingClientRect();
+    const name = block.getAttribute("data-partition") ?? "";
+    const from = before.get(name), to = block.getBoundingClientRect();
     if (!from || (Math.abs(from.x - to.x) < 2 && Math.abs(from.y - to.y) < 2)) continue;
-    const start = `translate(${from.x - to.x}px, ${from.y - to.y}px)`;
-    block.animate([{ transform: start }, { transform: "none" }],
-      { duration: 260, easing: "ease-out" });
+    const likeness = /** @type {SVGGElement} */ (block.cloneNode(true));
+    for (const { name: key } of [...likeness.attributes])
+      if (key !== "class") likeness.removeAttribute(key);
+    const { e, f } = /** @type {SVGGElement} */ (block).getCTM() ?? { e: 0, f: 0 };
+    likeness.setAttribute("transform", `translate(${e} ${f})`);
+    likeness.setAttribute("aria-hidden", "true");
+    likeness.setAttribute("data-gliding", name);
+    place.querySelector("svg")?.append(likeness);
+    block.animate([{ opacity: 0 }, { opacity: 0 }], timing);
+    // Beside its transform, which says where it comes to.
+    const start = `${from.x - to.x}px ${from.y - to.y}px`;
+    likeness.animate([{ translate: start }, { translate: "0px 0px" }], timing)
+      .addEventListener("finish", () => likeness.remove());
   }
 }
 

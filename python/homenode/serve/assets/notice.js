@@ -9,7 +9,7 @@ export function notice(told, ways) {
   at("notice").replaceChildren(
     h("p", {}, h("strong", {}, told.message), where),
     told.next ? h("p", {}, told.next) : "",
-    h("p", {}, ...ways.map(([label, act]) => button(label, () => (clearNotice(), act()))),
+    h("p", { class: "actions" }, ...ways.map(([label, act]) => button(label, () => (clearNotice(), act()))),
       button("Close", clearNotice, { class: "plain" })),
   );
   at("notice").hidden = false;

@@ -44,13 +44,18 @@ function example({ name, title, platform }, index) {
   return h("li", {}, open);
 }
 
+/** A time as its reader writes it, in the zone in which he reads it.
+ * @param {string} when */
+const moment = (when) => when &&
+  new Date(when).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+
 /** @param {Start} told */
 function kept({ runs, scenarios }) {
   const mine = scenarios.map((one) => h("li", {}, button(one.title || one.name,
     () => openBase(`scenario:${one.id}`), { class: "plain" })));
   const rows = runs.map((run) => [
     button(run.title || run.scenario, () => state.look("run", { id: run.id }), { class: "plain" }),
-    run.when, run.id]);
+    moment(run.when), run.id]);
   return [
     mine.length ? h("h2", {}, "Your files of this session") : "",
     mine.length ? h("ul", {}, ...mine) : "",
