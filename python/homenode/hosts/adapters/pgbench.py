@@ -34,7 +34,7 @@ _WARM_UP_S = 1
 _LOG = "log"
 _COUNT = re.compile(rb"^number of transactions actually processed: ([0-9]+)", re.MULTILINE)
 _FAILED = re.compile(rb"^number of failed transactions: ([0-9]+)", re.MULTILINE)
-_RATE = re.compile(rb"^tps = ([0-9.]+) \(without initial connection time\)", re.MULTILINE)
+_RATE = re.compile(rb"^tps = (\d+(?:\.\d+)?) \(without initial connection time\)", re.MULTILINE)
 _MODES = ("select-only", "simple-update", "tpcb-like")
 
 
