@@ -233,3 +233,11 @@ def test_beyond_the_table_it_is_told_what_the_machine_loses(capsys: Capture) -> 
     assert [last["predicted"], beyond["predicted"]] == [False, True]
     assert last["caf"] * 0.9 < beyond["caf"] < last["caf"]
     assert "its last point is 80" in refusal(capsys, "z14", "--processors", "95")
+
+
+def test_threads_of_a_core_are_for_predictions(capsys: Capture) -> None:
+    of = ("ibm-power-770", "--predict", "--profile", "oltp", "--processors", "16,64")
+    alone, all_four = (told(capsys, *of, "--threads", n)["sizes"] for n in ("1", "4"))
+    assert all_four[1]["ratio"] > alone[1]["ratio"] > 1.0
+    assert "add --predict, or leave --threads out" in refusal(capsys, "z14", "--threads", "2")
+    assert "a core has 4; ask for 1 to 4" in refusal(capsys, *of, "--threads", "5")

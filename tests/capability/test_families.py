@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("homenode._engine", reason="the engine is not built")
 
 from homenode.evidence.capability import Prediction
-from homenode.model.catalog import machines
+from homenode.model.catalog import machine, machines
 
 FAMILIES = {
     "z": (
@@ -46,17 +46,14 @@ def test_a_newer_machine_is_neither_smaller_nor_slower(work: str, older: str, ne
     """A core with all its threads busy, of Z with one, and all cores. Of no machine that is shipped
     was it published that it is.
     """
-    before, after = (Prediction.of(full_name(name), work) for name in (older, newer))
-    for prediction in (before, after):
-        threads = prediction.spec["machine"]["threads_per_core"] if work == "oltp" else 1
-        prediction.spec["partitions"][0]["smt"] = threads
 
-    def rate(prediction: Prediction, cores: int) -> float:
-        threads = prediction.spec["partitions"][0]["smt"]
-        return cores * threads / prediction.point(cores).ns
+    def busy(name: str) -> Prediction:
+        threads = machine(full_name(name)).threads_per_core if work == "oltp" else 1
+        return Prediction.of(full_name(name), work, threads=threads)
 
-    assert rate(after, 1) >= rate(before, 1)
-    assert rate(after, after.largest) >= rate(before, before.largest)
+    before, after = busy(older), busy(newer)
+    assert after.rate(1) >= before.rate(1)
+    assert after.rate(after.largest) >= before.rate(before.largest)
 
 
 CLASSES = ("oltp", "integer-suite", "java", "query", "database-mix", "file-server", "kernel-call")

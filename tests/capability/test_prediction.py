@@ -150,6 +150,25 @@ def test_slowed_processors_lose_less_by_their_number(folder: Path) -> None:
         Prediction.of("ibm-z13", layout_file="bare.toml")
 
 
+def test_the_more_threads_a_core_has_the_less_distance_costs_it() -> None:
+    """Who waits for a line from another node leaves the core to those beside him."""
+    by_threads = [Prediction.of("ibm-power-770", "oltp", threads=n) for n in (1, 2, 4)]
+    rates = [one.rate(1) for one in by_threads]
+    assert rates == sorted(rates)
+    from_one_node_to_four = [one.factor(64) / one.factor(16) for one in by_threads]
+    assert from_one_node_to_four == sorted(from_one_node_to_four)
+    assert from_one_node_to_four[0] < 0.8 < 0.9 < from_one_node_to_four[2] < 1.0
+    table = by_threads[2].table(2)
+    assert "oltp on 4 threads of each core" in table.source
+    assert table.factors[2] == by_threads[2].factor(2)
+
+
+@pytest.mark.parametrize("threads", [0, 5])
+def test_a_core_runs_no_more_threads_than_it_has(threads: int) -> None:
+    with pytest.raises(HomenodeError, match=f"does not run {threads} threads.*a core has 4"):
+        Prediction.of("ibm-power-770", threads=threads)
+
+
 def test_the_kink_goes_with_the_distances_and_the_limits_of_caches() -> None:
     near = Prediction.of("ibm-z196").spec["machine"]["cache_to_cache_ns"]["near"]
     alike = {"local": near, "near": near, "far": near}

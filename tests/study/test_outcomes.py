@@ -34,6 +34,7 @@ FAST = (
     "latency-under-load",
     "numa-scale-up",
     "partition-split",
+    "power-generations",
     "power10-packing",
     "z14-caf",
     "hosts-published",

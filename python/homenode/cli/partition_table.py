@@ -69,6 +69,10 @@ def partition_table(
             autocompletion=complete.profiles,
         ),
     ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option("--threads", help="Threads of a core that are busy (1).", metavar="N"),
+    ] = None,
     layout: Annotated[
         Path | None,
         typer.Option("--layout", help="Where processors go, in place of ours.", metavar="FILE"),
@@ -84,9 +88,10 @@ def partition_table(
     --predict from what an instruction costs on so many processors of a machine.
     """
     wanted = _numbers(processors, "--processors")
-    prediction = _prediction(table, profile, layout) if predict else None
+    prediction = _prediction(table, profile, layout, threads) if predict else None
     if prediction is None:
-        read = _published(table, {"--profile": profile, "--layout": layout}, beyond=interpolate)
+        only: dict[str, object] = {"--profile": profile, "--threads": threads, "--layout": layout}
+        read = _published(table, only, beyond=interpolate)
     else:
         read = prediction.table(max([prediction.largest, *wanted, total or 0]))
     if picture is not None:
@@ -147,14 +152,18 @@ def _published(name: str, options: dict[str, object], *, beyond: bool) -> Capabi
     return capability.Curve(table.machine, table).reaching() or table
 
 
-def _prediction(name: str, profile: str | None, layout: Path | None) -> Prediction:
+def _prediction(
+    name: str, profile: str | None, layout: Path | None, threads: int | None
+) -> Prediction:
     """The prediction of a machine; a table's name stands for its machine."""
     from homenode.evidence import capability
 
     machine = name
     if name in capability.capability_tables():
         machine = capability.capability_table(name).machine or name
-    return capability.Prediction.of(machine, profile or capability.REFERENCE, layout)
+    work = profile or capability.REFERENCE
+    busy = 1 if threads is None else threads
+    return capability.Prediction.of(machine, work, layout, threads=busy)
 
 
 def _only_with_predict(options: dict[str, object]) -> None:

@@ -77,9 +77,14 @@ class Prediction:
         layout_file: str | Path | None = None,
         *,
         burst_ns: float | None = None,
+        threads: int = 1,
     ) -> Prediction:
         """A machine by name or file, with the numbers its layout changes; a description that was
-        read already is taken as it is. `burst_ns` replaces that of slowed processors.
+        read already is taken as it is. `burst_ns` replaces that of slowed processors, `threads`
+        is how many of a core are used, all of them busy.
+
+        Raises `HomenodeError`: a machine, layout or profile that is not there, more threads than a
+        core has.
         """
         described = name if isinstance(name, MachineDescription) else machine(name)
         layout = layout_of(described, layout_file)
@@ -87,7 +92,13 @@ class Prediction:
             layout = replace(layout, burst_ns=burst_ns)
         if layout.change and not isinstance(name, MachineDescription):
             described = _changed(name, layout.change)
-        spec = _template(profile(work))
+        if not 1 <= threads <= described.threads_per_core:
+            raise CapabilityError(
+                f"{described.title} does not run {threads} threads on a core",
+                there=f"a core has {described.threads_per_core}",
+                next_step=f"ask for 1 to {described.threads_per_core}",
+            )
+        spec = _template(profile(work), threads)
         spec["machine"] = {**_undispatched(described), "active_cores": layout.most}
         found = cls(spec, layout)
         found.title = described.title
@@ -119,6 +130,15 @@ class Prediction:
         """Processors that the machine has for customers."""
         return self.layout.processors
 
+    @property
+    def threads(self) -> int:
+        """Threads of a core that are used."""
+        return self.spec["partitions"][0]["smt"]
+
+    def rate(self, processors: int) -> float:
+        """What a partition of so many processors does [instructions a ns]."""
+        return processors * self.threads / self.point(processors).ns
+
     @functools.cached_property
     def alone(self) -> Point:
         """One processor with nobody beside it."""
@@ -137,13 +157,14 @@ class Prediction:
     def table(self, largest: int | None = None) -> CapabilityTable:
         """The factors of 1 to `largest` processors, all for customers if not given."""
         machine, work = (self.spec["machine"]["name"], self.spec["partitions"][0]["profile"])
+        beside = f" on {self.threads} threads of each core" if self.threads > 1 else ""
         most = self.largest if largest is None else largest
         self.point(most)
         return CapabilityTable(
             name=f"{machine} predicted",
             title=self.title,
-            source=f"predicted from the topology with the profile {work['name']}; nothing of it is "
-            "measured",
+            source=f"predicted from the topology with the profile {work['name']}{beside}; nothing "
+            "of it is measured",
             factors={n: self.factor(n) for n in range(1, most + 1)},
             machine=machine,
             predicted=True,
@@ -171,7 +192,7 @@ class Prediction:
         return {
             **template,
             "processors": {**processors, "cores": cores},
-            "workload": {**workload, "count": len(cores)},
+            "workload": {**workload, "count": len(cores) * self.threads},
             "memory": self._memory(chips),
             # No guest knows where its memory lies: all of it is common to its processors.
             "memory_policy": "proportional",
@@ -194,12 +215,17 @@ class Prediction:
 
 
 def predicted(
-    name: str | MachineDescription, work: str = REFERENCE, *, largest: int | None = None
+    name: str | MachineDescription,
+    work: str = REFERENCE,
+    *,
+    largest: int | None = None,
+    threads: int = 1,
 ) -> CapabilityTable:
     """The factors of a machine, predicted for 1 to `largest` processors (all it has for customers
-    if not given), as a table like the published ones.
+    if not given) with so many busy threads each, as a table like the published ones. Raises as
+    `Prediction.of`.
     """
-    return Prediction.of(name, work).table(largest)
+    return Prediction.of(name, work, threads=threads).table(largest)
 
 
 def _undispatched(described: MachineDescription) -> MachineSpec:
@@ -219,10 +245,12 @@ def _changed(name: str, change: Mapping[str, object]) -> MachineDescription:
     return Scenario.from_toml(text, f"layout of {name}").machine
 
 
-def _template(work: ProfileDescription) -> Spec:
+def _template(work: ProfileDescription, threads: int) -> Spec:
     """The engine's input for a partition of one processor, on a machine that is then replaced."""
     spec: Spec = json.loads(_template_text())
-    spec["partitions"][0]["profile"] = cast(ProfileSpec, work.spec())
+    partition = spec["partitions"][0]
+    partition["profile"] = cast(ProfileSpec, work.spec())
+    partition["smt"] = threads
     return spec
 
 

@@ -52,11 +52,13 @@ class PredictedMachine:
     work: str
     layout: str | None = None
     """A file of the study's folder."""
+    threads: int = 1
+    """Of a core, that are busy."""
 
     def prediction(self, parameters: Mapping[str, float]) -> Prediction:
         """Its prices, with values of the profile (`profile.`) or of the machine replaced."""
         burst_ns = parameters.get(BURST)
-        found = Prediction.of(self.machine, self.work, self.layout, burst_ns=burst_ns)
+        found = self._of_files(burst_ns)
         spec = dict(found.spec)
         for path, value in parameters.items():
             if path == BURST:
@@ -69,9 +71,19 @@ class PredictedMachine:
     def in_files(self, path: str) -> float | None:
         """What profile and machine hold at a path; None if it is of another machine."""
         if path == BURST:
-            return Prediction.of(self.machine, self.work, self.layout).layout.burst_ns
+            return self._of_files().layout.burst_ns
         holder = self._holder(dict(Prediction.of(self.machine, self.work).spec), path)
         return None if holder is None else float(get_values(holder, path)[0])
+
+    def _of_files(self, burst_ns: float | None = None) -> Prediction:
+        """As profile, machine and layout have it."""
+        where = (self.machine, self.work, self.layout)
+        return Prediction.of(*where, burst_ns=burst_ns, threads=self.threads)
+
+    @property
+    def most(self) -> int:
+        """Cores of the machine."""
+        return Prediction.of(self.machine, self.work).layout.most
 
     def _holder(self, spec: dict[str, Any], path: str) -> dict[str, Any] | None:
         """What a path begins in: the profile, or this machine."""
@@ -100,7 +112,7 @@ class GenerationCase:
         """Instructions of the newer by those of the older, in the same time."""
 
         def rate(one: tuple[PredictedMachine, int]) -> float:
-            return one[1] / found[one[0].name].point(one[1]).ns
+            return found[one[0].name].rate(one[1])
 
         return rate(self.newer) / rate(self.older)
 
@@ -224,6 +236,7 @@ def capability_study(
             one.machine,
             one.profile or REFERENCE,
             None if one.layout is None else str(folder / one.layout),
+            one.threads,
         )
         for one in told.prediction
     )
@@ -280,14 +293,14 @@ def _check_size(table: CapabilityTable, processors: int, problems: Problems, pat
 def _check_prediction(machine: PredictedMachine, problems: Problems, path: Path) -> None:
     """Its machine and its profile are there and can be priced."""
     try:
-        Prediction.of(machine.machine, machine.work, machine.layout)
+        machine.prediction({})
     except HomenodeError as error:
         problems.add(path, str(error), at_key=True)
 
 
 def check_rows(study: CapabilityStudy, rows: Sequence[PublishedRow]) -> None:
     """Every row names a metric that its case has, and sizes that its machine has."""
-    most = {one.name: Prediction.of(one.machine, one.work).layout.most for one in study.predictions}
+    most = {one.name: one.most for one in study.predictions}
     for row in rows:
         known: Sequence[str] = METRICS
         what = "a table of factors"

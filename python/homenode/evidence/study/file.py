@@ -171,6 +171,7 @@ class Predicted(Table):
     name: Text = Field(description="its cases are called name-processors")
     machine: Text = Field(description="name the machine")
     profile: Text | None = None
+    threads: Count = 1
     layout: Text | None = Field(None, description="a layout of the study's folder")
 
 
