@@ -22,6 +22,10 @@ from .test_sweep import tables
 from .test_whole import content, layouts
 
 _STORE_BYTES = 80_000_000
+_PATIENT = {"health_check_timeout_ms": 60_000}
+"""A node that is late because this machine is busy is not taken for dead, and with the head's node
+whoever drives the sweep would be ended; one that was killed refuses to answer at once.
+"""
 
 pytestmark = pytest.mark.slow("starts a cluster, which takes half a minute")
 
@@ -36,7 +40,8 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     size: dict[str, Any] = {"object_store_memory": _STORE_BYTES, "include_dashboard": False}
-    found = Cluster(initialize_head=True, head_node_args={**size, "num_cpus": 0})
+    head = {**size, "num_cpus": 0, "_system_config": _PATIENT}
+    found = Cluster(initialize_head=True, head_node_args=head)
     monkeypatch.setenv("RAY_ADDRESS", found.address)
     try:
         yield found
