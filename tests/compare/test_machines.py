@@ -203,11 +203,23 @@ def test_a_machine_of_cells_is_left_out_and_told(suite_path: Path) -> None:
 def test_a_core_without_a_stated_rate_is_told(
     suite_path: Path, compared: MachineComparison
 ) -> None:
-    result = compare_machines("ibm-power-795", "ibm-zec12", suite_path, only=["busy-4"])
-    assert result.as_json()["without_core_rate"] == ["ibm-power-795"]
-    assert "no core_rate is stated for ibm-power-795" in comparison_lines(result)[-1]
+    unrated = "intel-xeon-6140-2s"
+    result = compare_machines(unrated, "ibm-zec12", suite_path, only=["busy-4"])
+    assert result.as_json()["without_core_rate"] == [unrated]
+    lines = comparison_lines(result)
+    assert any(f"no core_rate is stated for {unrated}" in line for line in lines)
     assert compared.unrated == ()
     assert not any("core_rate" in line for line in comparison_lines(compared))
+
+
+def test_machines_of_two_instruction_sets_are_no_ratio_for_a_program(
+    suite_path: Path, compared: MachineComparison
+) -> None:
+    result = compare_machines("ibm-power-795", "ibm-zec12", suite_path, only=["busy-4"])
+    assert result.as_json()["instruction_sets"] == ["POWER", "z/Architecture"]
+    text = "instructions of POWER and of z/Architecture count as the same work"
+    assert any(text in line for line in comparison_lines(result))
+    assert not any("count as the same work" in line for line in comparison_lines(compared))
 
 
 def test_what_is_unknown_names_the_nearest(suite_path: Path, tmp_path: Path) -> None:

@@ -132,3 +132,18 @@ def test_rates_are_positive_of_every_platform_and_refusals_say_what_to_do() -> N
     assert all(rate > 0 for rate in rates.values())
     with pytest.raises(HomenodeError, match="ibm-power"):
         core_rate("ibm-power-999", "oltp")
+
+
+def test_instructions_of_another_set_are_no_measure_and_that_is_said_once() -> None:
+    """A rating is one; and a machine of which no description tells the set says nothing."""
+    found = [on(None, name="a"), on(None, name="b")]
+    notices: list[Notice] = []
+    told(found, "amd-epyc-7742-2s", named={"*": OLD}, notices=notices)
+    (one,) = notices
+    assert "instructions of POWER and of x86-64 count as the same work" in one.text
+    assert f"rate a core of {OLD} and of amd-epyc-7742-2s with --rating" in one.text
+    notices.clear()
+    told(found, named={"*": OLD}, notices=notices)
+    ratings = {"a": 1.0, "b": 1.0, "amd-epyc-7742-2s": 0.6}
+    told(found, "amd-epyc-7742-2s", ratings=ratings, notices=notices)
+    assert notices == []

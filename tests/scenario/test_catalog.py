@@ -328,3 +328,24 @@ def test_power7_hands_a_line_to_another_chip_as_much_later_as_was_measured(name:
     """2.56 times as long as to a core of the same chip, whatever a core's own part in both is."""
     found = machine_spec(catalog.machine(name))["cache_to_cache_ns"]
     assert found["near"] / found["local"] == pytest.approx(2.56, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("generation", "expected"),
+    [
+        ("POWER8", "POWER"),
+        ("Power10", "POWER"),
+        ("zEC12", "z/Architecture"),
+        ("z16", "z/Architecture"),
+        ("Intel(R) Xeon(R) Gold 6140", "x86-64"),
+        ("EPYC 7002 (Zen 2)", "x86-64"),
+        ("Itanium 2 9000", "Itanium"),
+        ("Zen 3", None),
+        ("unknown", None),
+    ],
+)
+def test_a_generation_tells_whose_instructions_it_executes(
+    generation: str, expected: str | None
+) -> None:
+    described = catalog.machine("ibm-z14").model_copy(update={"generation": generation})
+    assert described.instruction_set == expected

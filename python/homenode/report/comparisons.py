@@ -112,6 +112,11 @@ def comparison_lines(result: MachineComparison) -> list[str]:
             f"no core_rate is stated for {' and '.join(result.unrated)}: at equal clock its core "
             "counts as fast as the one that the profiles are stated for."
         )
+    if None not in result.instruction_sets and len(set(result.instruction_sets)) > 1:
+        lines.append(
+            f"instructions of {' and of '.join(map(str, result.instruction_sets))} count as the "
+            "same work, which they are not: no ratio of these two machines holds for a program."
+        )
     return lines + [
         f"{one.case.name}: no steady state: {one.reason}" for one in result.cases if one.reason
     ]

@@ -77,8 +77,10 @@ def compare_machines(
     order = {name: position for position, name in enumerate(suite.case_names)}
     results = sorted([*walked, *done], key=lambda result: order[result.case.name])
     unrated = tuple(n for n in dict.fromkeys(names) if catalog.machine(n).core_rate is None)
+    sets = tuple(catalog.machine(name).instruction_set for name in names)
+    rates = unrated if simulated else ()
     return MachineComparison(
-        suite, *names, tuple(results), left_out, interrupted, unrated if simulated else ()
+        suite, *names, tuple(results), left_out, interrupted, rates, instruction_sets=sets
     )
 
 

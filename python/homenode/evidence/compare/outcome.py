@@ -199,6 +199,8 @@ class MachineComparison:
     """Whether someone stopped it before all cases were done."""
     unrated: tuple[str, ...] = ()
     """Machines whose description has no `core_rate`."""
+    instruction_sets: tuple[str | None, ...] = ()
+    """Those of base and machine; none where a description does not tell."""
 
     def case(self, name: str) -> CaseResult | None:
         """A case by name; None if it was not done."""
@@ -228,4 +230,5 @@ class MachineComparison:
             ],
             "left_out": dict(self.left_out),
             "without_core_rate": list(self.unrated),
+            "instruction_sets": list(self.instruction_sets),
         }

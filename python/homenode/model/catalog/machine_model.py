@@ -5,6 +5,7 @@ a range.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
@@ -33,6 +34,13 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 Part = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0, le=100)]
 Weight = Annotated[float, Field(gt=0, le=1000)]
+_INSTRUCTION_SETS = {
+    r"power ?\d": "POWER",
+    r"z(\d|ec)": "z/Architecture",
+    r".*itanium": "Itanium",
+    r".*(xeon|epyc|intel|amd|x86)": "x86-64",
+}
+"""By how the name of a generation begins."""
 
 
 class Topology(Table):
@@ -269,6 +277,15 @@ class MachineDescription(Table):
     placement: Placement | None = Field(
         None, description="where PR/SM puts one partition that is alone"
     )
+
+    @property
+    def instruction_set(self) -> str | None:
+        """Whose instructions its cores execute, by the name of its generation; None if that does
+        not tell.
+        """
+        of = _INSTRUCTION_SETS.items()
+        told = (name for begin, name in of if re.match(begin, self.generation, re.IGNORECASE))
+        return next(told, None)
 
     @property
     def nodes(self) -> int:

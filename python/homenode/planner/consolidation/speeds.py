@@ -87,6 +87,8 @@ def speeds(
             continue
         source = _source(one, named, notices)
         told.append(None if source is None else _by_cost(one, source, target, profile))
+        if source is not None:
+            _note_other_instructions(source, target, notices)
     known = [speed for speed in told if speed is not None]
     if len(known) < len(found):
         unknown = [one for one, speed in zip(found, told, strict=True) if speed is None]
@@ -173,6 +175,17 @@ def _by_cost(one: Demand, source: str, target: str, profile: str) -> Speed:
     if source == target and clock is None:
         return Speed(1.0, source)
     return Speed(core_rate(source, profile, clock) / core_rate(target, profile), source)
+
+
+def _note_other_instructions(source: str, target: str, notices: list[Notice]) -> None:
+    """The cost model counts instructions, and knows no machine that needs more of them."""
+    sets = [machine(one).instruction_set for one in (source, target)]
+    if None in sets or sets[0] == sets[1]:
+        return
+    text = f"instructions of {sets[0]} and of {sets[1]} count as the same work, which they are not"
+    notice = Notice(f"{text}; rate a core of {source} and of {target} with --rating")
+    if notice not in notices:
+        notices.append(notice)
 
 
 def _clock(one: Demand, source: str) -> str | None:
