@@ -70,9 +70,32 @@ warmup = "{warmup}"
 duration = "{duration}"
 replications = 1
 [sweep]
-"partition.lpar1.workload.rate" = [{rates}]
-"partition.lpar2.workload.rate" = [{others}]
+"partition.lpar1.{axis}" = [{first}]
+"partition.lpar2.{axis}" = [{second}]
 """
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What both axes of a sweep change."""
+
+    name: str
+    axis: str
+    value: str
+    """Its text, with the number in it."""
+    least: float
+    span: float
+
+    def values(self, count: int) -> str:
+        """So many, as TOML writes them in a list."""
+        of = (self.least + self.span * at / count for at in range(count))
+        return ", ".join(self.value.format(one) for one in of)
+
+
+AXES = (
+    Axes("two rates", "workload.rate", '"{:.4f}/s"', 1000, 400),
+    Axes("two entitlements", "processors.entitlement", "{:.2f}", 4, 20),
+)
 LENGTHS = (("20 ms", "100 ms"), ("100 ms", "1 s"))
 """Warm-up and duration of a point."""
 COLUMNS = 10
@@ -99,7 +122,7 @@ def main() -> None:
         told = [_measured(case, folder) for _ in range(rounds + 1) for case in CASES]
         by_case = [told[len(CASES) :][at :: len(CASES)] for at in range(len(CASES))]
         least = [{key: min(one[key] for one in of) for key in of[0]} for of in by_case]
-        swept = [_point(length, options.points, folder) for length in LENGTHS]
+        swept = [_point(of, length, options.points, folder) for of in AXES for length in LENGTHS]
     print("\n".join([*_table(least), *swept]))
 
 
@@ -109,17 +132,13 @@ def _measured(case: Case, folder: Path) -> dict[str, float]:
     return _called(["run", "-n", "1"], run, folder, folder / case.name.replace(" ", "-"))
 
 
-def _swept(points: int, length: tuple[str, str], folder: Path) -> dict[str, float]:
-    """The same of a sweep of so many rates, in one process."""
-    rates, others = _rates(points // COLUMNS), _rates(min(COLUMNS, points))
+def _swept(points: int, of: Axes, length: tuple[str, str], folder: Path) -> dict[str, float]:
+    """The same of a sweep of so many points, in one process."""
+    first, second = of.values(points // COLUMNS), of.values(min(COLUMNS, points))
     warmup, duration = length
-    text = SWEEP.format(warmup=warmup, duration=duration, rates=rates, others=others)
-    out = folder / f"sweep-{points}-{duration}".replace(" ", "-")
+    text = SWEEP.format(warmup=warmup, duration=duration, axis=of.axis, first=first, second=second)
+    out = folder / f"sweep-{points}-{duration}-{of.name}".replace(" ", "-")
     return _called(["sweep", "-j", "1"], text, folder, out)
-
-
-def _rates(count: int) -> str:
-    return ", ".join(f'"{1000 + 400 * at / count:.4f}/s"' for at in range(count))
 
 
 def _called(words: list[str], run: str, folder: Path, out: Path) -> dict[str, float]:
@@ -165,16 +184,16 @@ def _table(least: list[Mapping[str, float]]) -> list[str]:
     return lines
 
 
-def _point(length: tuple[str, str], points: int, folder: Path) -> str:
+def _point(of: Axes, length: tuple[str, str], points: int, folder: Path) -> str:
     """What a point of a sweep takes beyond what the command does."""
     counts = (2 * COLUMNS, COLUMNS, COLUMNS + points)
-    _, few, many = (_swept(count, length, folder) for count in counts)
+    _, few, many = (_swept(count, of, length, folder) for count in counts)
     engine, rest = (1000 * (many[key] - few[key]) / points for key in ("engine", "rest"))
     late = "  missed" if rest > SWEEP_AIM * engine else ""
     share = f"{rest / engine:.2f} of it (aim {SWEEP_AIM}, kept from {rest / SWEEP_AIM:.1f} ms on)"
     return (
-        f"  a point of a sweep, {length[1]}: engine {engine:.1f} ms, rest {rest:.2f} ms, "
-        f"{share}{late}"
+        f"  a point of a sweep of {of.name}, {length[1]}: engine {engine:.1f} ms, "
+        f"rest {rest:.2f} ms, {share}{late}"
     )
 
 
