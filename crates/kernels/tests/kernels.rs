@@ -244,16 +244,6 @@ fn parameters_are_checked() {
             "unknown variant",
         ),
         (
-            "memory",
-            r#"{"seconds": 1, "operation": "copy", "bytes": 4096, "offset": 12}"#,
-            "a multiple of 8 below 64",
-        ),
-        (
-            "memory",
-            r#"{"seconds": 1, "operation": "zero", "bytes": 4096, "offset": 8}"#,
-            "copies nothing",
-        ),
-        (
             "chase",
             r#"{"seconds": 1, "bytes": 4096, "chains": 3}"#,
             "1, 2, 4, 8 and 12",
@@ -293,6 +283,19 @@ fn parameters_are_checked() {
     ] {
         let fault = run(name, json).unwrap_err();
         assert!(fault.to_string().starts_with(name), "{fault}");
+        assert!(fault.to_string().contains(part), "{fault}");
+    }
+}
+
+#[test]
+fn an_offset_is_a_copy_s_and_whole_words() {
+    for (operation, offset, part) in [
+        ("copy", 12, "a multiple of 8 below 64"),
+        ("partial-copy", 64, "a multiple of 8 below 64"),
+        ("zero", 8, "copies nothing"),
+    ] {
+        let given = json!({"seconds": 1, "operation": operation, "bytes": 4096, "offset": offset});
+        let fault = run("memory", &given.to_string()).unwrap_err();
         assert!(fault.to_string().contains(part), "{fault}");
     }
 }

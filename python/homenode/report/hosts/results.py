@@ -13,6 +13,7 @@ from homenode.hosts.reduce.repetitions import WARM_UP_SHIFT
 from homenode.hosts.reduce.scaling import Capability
 from homenode.hosts.statistics import detectable
 from homenode.model.numbers import NOTHING, significant
+from homenode.report.hosts.guests import guests_sentences, guests_tables
 from homenode.report.hosts.responses import NOT_TOLD, response_mean, response_tables, tail
 from homenode.report.hosts.scaling import scaling_sentences, scaling_table
 from homenode.report.hosts.two_hosts import two_hosts_sentences, two_hosts_tables
@@ -38,6 +39,7 @@ def tables(
         *(_system_table(str(name), system, cells) for system, cells in by_system.items()),
         *response_tables(by_system),
         *two_hosts_tables(summary.cells),
+        *guests_tables(summary.cells),
         *(scaling_table(one) for one in summary.sets),
     ]
 
@@ -96,6 +98,7 @@ def sentences(
     summary = summarize(result, capability, source)
     lines = [_HOW_TO_READ, *session_lines(result), *_noise_lines(summary.cells)]
     lines += two_hosts_sentences(summary.cells)
+    lines += guests_sentences(summary.cells)
     for one in summary.sets:
         lines += scaling_sentences(one)
     rejected = summary.rejections
