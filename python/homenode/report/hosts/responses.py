@@ -19,6 +19,12 @@ _FARTHEST = ("p99.9", "p99", "p95", "max")
 """The one that stands for the tail: the first that is told."""
 
 
+def tail_of(latency_ms: Mapping[str, float]) -> str:
+    """The farthest place that is told, with its name."""
+    name = next((one for one in _FARTHEST if one in latency_ms), None)
+    return NOT_TOLD if name is None else f"{milliseconds(latency_ms[name])} {name}"
+
+
 def milliseconds(found: float | None) -> str:
     """A response time [ms]."""
     return NOT_TOLD if found is None else number(found, 3 if found < 1.0 else 2)
@@ -30,12 +36,9 @@ def response_mean(cell: Cell) -> str:
 
 
 def tail(cell: Cell) -> str:
-    """The farthest place, with its name."""
-    for name in _FARTHEST:
-        found = cell.latency(name)
-        if found is not None:
-            return f"{milliseconds(found)} {name}"
-    return NOT_TOLD
+    """The farthest place, mean over the runs."""
+    found = {name: cell.latency(name) for name in _FARTHEST}
+    return tail_of({name: ms for name, ms in found.items() if ms is not None})
 
 
 def response_tables(by_system: Mapping[str, Sequence[Cell]]) -> list[Table]:
