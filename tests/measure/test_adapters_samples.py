@@ -73,7 +73,7 @@ def test_dbench_on_disk() -> None:
     assert output.seconds == 1.0
     assert output.work == pytest.approx(604.4)
     # The mean over 215,385 calls, each kind by its own.
-    assert output.latency_ms == {"mean": pytest.approx(0.0172292), "max": 10.449}
+    assert output.latency_ms == {"mean": pytest.approx(0.01722924), "max": 10.449}
     counts = output.details["counts"]
     assert isinstance(counts, dict)
     assert counts["Flush"] == 2613
