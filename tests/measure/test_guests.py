@@ -5,6 +5,7 @@ the table of it. Agents on this machine stand in for guests; what is started is 
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,9 +15,11 @@ from pathlib import Path
 
 import pytest
 from made_records import result, runs
-from peering import agent, suite
+from peering import HOMENODE, agent, suite, working_in
+from waiting import LIMIT_S, until
 
 from homenode.hosts.errors import MeasureError
+from homenode.hosts.live.cgroups import gone
 from homenode.hosts.live.machines import Used, Watched, helpers_of, process_of, used
 from homenode.hosts.peer.guests import Guest, systems_of
 from homenode.hosts.peer.transport import Way
@@ -148,6 +151,23 @@ def test_a_case_runs_on_the_host_and_in_all_guests(command: Command, tmp_path: P
     assert shown["guests"][1]["real_over_virtual"] > 0.0
     assert shown["together"]["real_us"] is None
     assert list((tmp_path / "r.raw").glob("*g2-0-0*"))
+
+
+def test_ctrl_c_ends_the_host_s_session_and_the_guests_repetitions(tmp_path: Path) -> None:
+    with agent(tmp_path) as there:
+        shared = suite(tmp_path, parameters="load = 1", seconds=600.0)
+        given = [f"--guest=g1={there.place}", "--token-file", str(there.token), "--gate", "off"]
+        words = [*HOMENODE, "measure", "guests", str(shared), *given, "--seed", "3"]
+        process = subprocess.Popen([*words, "-o", str(tmp_path / "r.json")], stderr=subprocess.PIPE)
+        # Whoever has the first turn works for ten minutes: the guest, with this seed.
+        until(lambda: bool(working_in(there.folder)), "a repetition in the guest")
+        inside = working_in(there.folder)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=LIMIT_S)
+        assert process.returncode == 130
+        assert b"Traceback" not in said
+        until(lambda: all(map(gone, inside)), "the end of what ran in the guest")
+        until(lambda: not list(there.folder.iterdir()), "the end of its folder")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -189,9 +189,17 @@ class GuestsSession(Session):
         return Asked(cell.row, cell.processors, system.setting, limit_s)
 
     def _at_once(self, do: Any) -> dict[str, Any]:
-        """The same of all guests; the first that fails is told when all have come back."""
+        """The same of all guests; the first that fails is told when all have come back. Who is
+        asked to end does not wait for them: they end with their connections.
+        """
         with ThreadPoolExecutor(len(self._peers)) as pool:
             asked = {name: pool.submit(do, peer) for name, peer in self._peers.items()}
+            try:
+                wait(asked.values())
+            except KeyboardInterrupt:
+                for peer in self._peers.values():
+                    peer.close()
+                raise
         return {name: one.result() for name, one in asked.items()}
 
     def _keep_printed(self, cell: Cell, name: str, outputs: Mapping[str, str]) -> None:

@@ -13,6 +13,7 @@ import shutil
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -52,6 +53,7 @@ _ON = Where("the client's request")
 _OUTPUT_BYTES = 64 << 10
 _OUTPUTS_BYTES = 4 << 20
 _REACH_S = 10.0
+_LOOK_S = 0.2
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -230,7 +232,8 @@ class Serving:
         with self._benched(row, _setting(setting), processors, limit_s, whole=True) as bench:
             bench.window = (time.monotonic(), 0.0)
             try:
-                output = row.adapter.measure(row.case, bench, seconds=seconds)
+                with _ended_with(self._channel):
+                    output = row.adapter.measure(row.case, bench, seconds=seconds)
                 account = bench.account()
                 if not bench.window[1]:  # the adapter marks no measured time: it is all of it
                     bench.window = (bench.window[0], time.monotonic())
@@ -342,6 +345,26 @@ class Serving:
         if key not in self._data:
             self._data[key] = made_folder(self._work / "data" / str(len(self._data)))
         return self._data[key]
+
+
+@contextmanager
+def _ended_with(channel: Channel) -> Iterator[None]:
+    """While this process works without listening, it is asked to end as soon as its client goes."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.is_set():
+            if channel.gone(_LOOK_S) and not over.is_set():
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watching.join()
 
 
 def _alone(row: Row) -> bool:
