@@ -212,9 +212,9 @@ class Serving:
         """Make what all repetitions of a case need; the version of what runs here."""
         row = _row(**asked)
         with self._benched(row, _setting(setting), processors, limit_s, whole=whole) as bench:
-            adapter = row.adapter
-            version = adapter.version(bench) if whole else row.serves.version_of("server", bench)
-            adapter.prepare(row.case, bench)
+            made = row.adapter
+            version = made.version(bench) if whole else row.serves.version_of("server", bench)
+            made.prepare(row.case, bench)
         return {"version": self._names.value(version)}
 
     def _whole(
