@@ -22,7 +22,7 @@ class Commands(Front):
         Entry(
             "guests",
             "measure.guests:guests",
-            "This host alone and its virtual machines at once, in turns.",
+            "A host alone and its virtual machines at once.",
         ),
         Entry("list", "measure.lists:list_suites", "List the suites, or the cases of one."),
         Entry("adapters", "measure.lists:adapters", "List what a suite can be made of."),

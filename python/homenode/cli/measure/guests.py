@@ -54,10 +54,10 @@ def guests(
     ssh: SshOption = "ssh",
     as_json: JsonOption = False,
 ) -> None:
-    """A suite on this host alone and in its virtual machines at once, in turns.
+    """A host alone and its virtual machines at once.
 
-    Prints what each guest did, what it took by its own account and what it cost this host: real
-    over virtual time, by guest and in all.
+    A suite's cases run on this host and in all its guests in turns. Prints what each guest did,
+    what it took by its own account and what it cost the host: real over virtual time.
     """
     found = [_guest(words, token_file, peer_command, ssh) for words in guest]
     options = options_of(only, repeats, seconds, None, gate, patience, folder, seed)
