@@ -80,6 +80,7 @@ def test_buffers_are_made_before_the_accounts_begin(tmp_path: Path) -> None:
         "seconds": 0.05,
         "operation": "copy",
         "bytes": 1 << 20,
+        "offset": 0,
         "pages": "small",
         "threads": 2,
     }

@@ -52,6 +52,10 @@ def test_unknown_parameters_are_refused_with_the_nearest(name: str) -> None:
         ("kernels", "memory", {"bytes": 12}, "from 1024"),
         ("kernels", "chase", {"chains": 3}, "1, 2, 4, 8, 12"),
         ("kernels", "chase", {"pages": "1g"}, "small, huge"),
+        ("kernels", "memory", {"operation": "copy", "offset": 4}, "0, 8, 16"),
+        ("kernels", "memory", {"operation": "zero", "offset": 8}, "of a copy only"),
+        ("kernels", "file", {"way": "guess"}, "read, map"),
+        ("kernels", "mapping", {"opened": "each"}, "knows no parameter 'opened'"),
         ("loops", "x", {"load": 0}, "from 1 to 4096"),
         ("dbench", "x", {"on": "tape"}, "disk, memory"),
         ("stressng", "x", {}, "fserver, new-db, compute"),
@@ -84,3 +88,9 @@ def test_buffers_of_all_threads_take_memory() -> None:
     one = adapter("kernels")
     given: Given = {"kernel": "chase", "bytes": 1 << 20, "load": 3}
     assert one.requires(one.case("x", given)).memory_bytes == 3 << 20
+
+
+def test_a_file_takes_room_on_the_disk_and_in_memory() -> None:
+    one = adapter("kernels")
+    wanted = one.requires(one.case("file", {"bytes": 1 << 20}))
+    assert (wanted.disk_bytes, wanted.memory_bytes) == (1 << 20, 1 << 20)

@@ -22,7 +22,7 @@ from homenode.hosts.live.cpus import pick
 from homenode.hosts.live.environment import capture
 from homenode.hosts.live.gate import Quiet, kernel_threads_s, not_idle
 from homenode.hosts.live.guard import MARK
-from homenode.hosts.live.network import listening, wait_for_port
+from homenode.hosts.live.network import listening, taken, wait_for_port
 from homenode.hosts.live.processes import told
 from homenode.hosts.live.tasks import account_of
 
@@ -499,3 +499,14 @@ def test_a_port_that_somebody_else_listens_on_is_no_sign_of_ours() -> None:
         until(lambda: not server.alive(), "the end of the own server")
         with pytest.raises(MeasureError, match="something else listens"):
             wait_for_port(other.getsockname()[1], limit_s=LIMIT_S, pid="self", of=server)
+
+
+def test_a_port_whose_connections_wait_for_their_end_is_taken() -> None:
+    """Who was asked and closed first keeps the port for a minute, though nobody listens there."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)):
+            accepted, _ = server.accept()
+            accepted.close()
+    assert not listening(port)
+    assert taken(port)

@@ -179,3 +179,25 @@ def test_a_damaged_file_is_refused_without_a_traceback(
         (here / "bad.json").write_text(text, encoding="utf-8")
         assert call(["measure", "compare", "bad.json", "new.json"]) == 2
         assert "bad.json" in capsys.readouterr().err
+
+
+def test_response_times_stand_in_every_table_or_are_said_not_to_be_told(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert call(["measure", "show", "old.json"]) == 0
+    shown = capsys.readouterr().out
+    head, stage = (
+        next(line for line in shown.splitlines() if line.startswith(name))
+        for name in ("case", "loops/stage")
+    )
+    assert head.index("mean ms") < head.index("tail ms")
+    assert stage.count("not told") == 2
+    orders = shown.split("Response times on old")[1].splitlines()[2].split()
+    assert orders[0] == "sysbench/orders"
+    assert " ".join(orders).count("not told") == 3  # p50, p99, p99.9: this sysbench told one place
+    assert call(["measure", "compare", "old.json", "new.json"]) == 0
+    summary, *_ = capsys.readouterr().out.split("Throughput, case by case")
+    loops = next(line for line in summary.splitlines() if line.startswith("loops"))
+    assert "response %" in summary
+    assert "not told" in loops

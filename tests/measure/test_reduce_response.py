@@ -36,9 +36,11 @@ def test_at_a_rate_the_response_tells_what_throughput_cannot() -> None:
     assert (pair.response.place, pair.response.verdict) == ("p95", "shorter")
     assert 0.66 < pair.response.ratio.mean < 0.74
     *_, table = comparison_tables(found)
-    row = [str(next(iter(column.cells))) for column in table.columns]
-    assert row[:2] == ["fio/read", "p95"]
-    assert "shorter" in row[-1]
+    rows = list(zip(*(column.cells for column in table.columns), strict=True))
+    # Both places are shown, and one of them is decided.
+    assert [row[:2] for row in rows] == [("fio/read", "mean"), ("", "p95")]
+    assert [str(row[-1]) for row in rows] == ["", "[green]shorter[/]"]
+    assert rows[0][4] == rows[1][4]
     back = response(new, old)
     assert back is not None
     assert back.verdict == "longer"

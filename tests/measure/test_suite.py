@@ -166,6 +166,41 @@ def test_shipped_suites_can_be_read(name: str) -> None:
         assert each.adapter.limit_s > each.seconds
 
 
+PUBLISHED = {
+    "simple syscall": ["getpid"],
+    "simple read/write": ["read", "write"],
+    "select of file descriptors": ["select"],
+    "signal handler": ["signal-catch"],
+    "process fork": ["fork-exit"],
+    "libc bcopy aligned": ["copy-{}"],
+    "libc bcopy unaligned": ["copy-unaligned-{}"],
+    "memory bzero": ["zero-{}"],
+    "memory partial read": ["partial-read-{}"],
+    "memory partial read/write": ["partial-read-write-{}"],
+    "memory partial write": ["partial-write-{}"],
+    "memory read": ["read-{}"],
+    "memory write": ["write-{}"],
+    "Mmap read": ["file-map-{}"],
+    "Mmap read open2close": ["file-map-open-{}"],
+    "Read": ["file-read-{}"],
+    "Read open2close": ["file-read-open-{}"],
+    "Unrolled bcopy unaligned": ["unrolled-copy-unaligned-{}"],
+    "Unrolled partial bcopy unaligned": ["partial-copy-unaligned-{}"],
+    "mappings": ["mapping-6m"],
+}
+"""Rows of the published comparison by lmbench, and the cases of `kernels` that measure them."""
+
+
+@pytest.mark.parametrize("published", PUBLISHED)
+def test_each_published_row_of_lmbench_is_measured_in_the_full_suite(published: str) -> None:
+    rows = {each.id: each.case for each in suites.load("linux-full").rows}
+    for name in PUBLISHED[published]:
+        for size in ("24k", "512k", "6m", "128m"):
+            case = rows[f"kernels/{name.format(size)}"]
+            offset = 8 if "unaligned" in published else 0
+            assert case.parameters.get("offset", 0) == offset
+
+
 def test_every_adapter_is_in_the_quick_suite() -> None:
     shipped = {name for name in ADAPTERS if name != "fake"}
     assert {each.adapter.name for each in suites.load("linux-quick").rows} == shipped

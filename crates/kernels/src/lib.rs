@@ -1,7 +1,7 @@
 //! Small measured loops, each run in a fresh process of its own: what a system call, a signal, a
-//! process and a context switch cost, what the memory system gives by size, and loads that keep
-//! processors busy in a known way. They stand where published studies used lmbench, whose terms
-//! and faults keep it from unattended use.
+//! process, a context switch and a mapping cost, what memory and files that lie in it give by size,
+//! and loads that keep processors busy in a known way. They stand where published studies used
+//! lmbench, whose terms and faults keep it from unattended use.
 //!
 //! `run` takes a kernel's name and its parameters as JSON and returns what it found as JSON.
 
@@ -10,6 +10,7 @@ mod calls;
 mod chase;
 mod clock;
 mod fault;
+mod files;
 mod loops;
 mod memory;
 mod net;
@@ -71,6 +72,8 @@ const KERNELS: &[(&str, Kernel)] = &[
     ("unix", rings::unix),
     ("context", rings::context),
     ("memory", memory::memory),
+    ("file", files::reread),
+    ("mapping", files::mapping),
     ("chase", chase::chase),
     ("loop", loops::one),
     ("loops", loops::many),

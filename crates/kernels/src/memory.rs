@@ -1,5 +1,5 @@
-//! What the memory system gives, by size of the buffer: read, written, copied, zeroed, and read and
-//! written in part.
+//! What the memory system gives, by size of the buffer: read, written, copied, zeroed, and read,
+//! written and copied in part.
 //!
 //! The loops are what the compiler makes for a portable program, 16 bytes at a time on x86, so that
 //! they and not the cache bound what small buffers give; copy and zero are the C library's.
@@ -29,6 +29,19 @@ enum Operation {
     PartialRead,
     /// A word of each line is stored to; the whole line counts.
     PartialWrite,
+    /// A word of each line is read, then stored to; the whole line counts, once.
+    PartialReadWrite,
+    /// As `Copy`, but by a loop over words and not by the C library.
+    UnrolledCopy,
+    /// A word of each line is copied by such a loop; the whole line counts, once.
+    PartialCopy,
+}
+
+impl Operation {
+    /// Whether one half of the buffer is copied to the other.
+    fn copies(self) -> bool {
+        matches!(self, Self::Copy | Self::UnrolledCopy | Self::PartialCopy)
+    }
 }
 
 #[derive(Deserialize)]
@@ -43,6 +56,9 @@ struct Parameters {
     bytes: usize,
     #[serde(default)]
     pages: Pages,
+    /// Of a copy: by how much its target is off the line that its source begins on.
+    #[serde(default)]
+    offset: usize,
     #[serde(default = "one")]
     threads: usize,
 }
@@ -65,11 +81,26 @@ pub(crate) fn checked(bytes: usize) -> Result<usize, Fault> {
     )))
 }
 
+/// Words that a copy's target is off a line.
+fn shift(operation: Operation, offset: usize) -> Result<usize, Fault> {
+    if offset != 0 && !operation.copies() {
+        let why = "offset is where a copy's target begins, and this operation copies nothing";
+        return Err(Fault::Wrong(why.to_owned()));
+    }
+    if offset % 8 == 0 && offset < LINE * 8 {
+        return Ok(offset / 8);
+    }
+    Err(Fault::Wrong(format!(
+        "offset is {offset}; it must be a multiple of 8 below 64"
+    )))
+}
+
 /// Bandwidth of an operation on a buffer of a size, by one thread or by several with one each.
 pub(crate) fn memory(json: &str) -> Outcome {
     let asked: Parameters = parameters(json)?;
     let seconds = batches::checked(asked.seconds)?;
     let bytes = checked(asked.bytes)?;
+    let shift = shift(asked.operation, asked.offset)?;
     let threads = threads::checked(asked.threads)?;
     let plan = threads::Plan {
         threads,
@@ -79,9 +110,9 @@ pub(crate) fn memory(json: &str) -> Outcome {
     let found = threads::together(
         plan,
         |_| Region::new(bytes, asked.pages).map_err(|fault| Fault::Host("mapping memory", fault)),
-        |region, passes| pass(asked.operation, region.words_mut(), passes),
+        |region, passes| pass(asked.operation, shift, region.words_mut(), passes),
     )?;
-    let moved = moved(asked.operation, found[0].0.words().len()) as u64;
+    let moved = moved(asked.operation, shift, found[0].0.words().len()) as u64;
     let (passes, elapsed) = threads::sum(found.iter().map(|(_, timing)| timing));
     let rates = found
         .iter()
@@ -90,6 +121,7 @@ pub(crate) fn memory(json: &str) -> Outcome {
         "kernel": "memory",
         "operation": asked.operation,
         "bytes": bytes,
+        "offset": asked.offset,
         "pages": asked.pages,
         "huge_bytes": found.iter().map(|(region, _)| region.huge_bytes()).sum::<Option<u64>>(),
         "threads": threads,
@@ -112,14 +144,22 @@ fn series(batches: &[f64], moved: u64) -> Value {
 }
 
 /// Bytes that one pass moves.
-fn moved(operation: Operation, words: usize) -> usize {
-    match operation {
-        Operation::Copy => words / 2 * 8,
-        _ => words * 8,
+fn moved(operation: Operation, shift: usize, words: usize) -> usize {
+    8 * if operation.copies() {
+        words / 2 - shift
+    } else {
+        words
     }
 }
 
-fn pass(operation: Operation, words: &mut [u64], passes: u64) {
+/// Where a copy comes from, and as much room from the words on that its target is off a line.
+fn halves(words: &mut [u64], shift: usize) -> (&[u64], &mut [u64]) {
+    let (from, to) = words.split_at_mut(words.len() / 2);
+    let length = from.len() - shift;
+    (&from[..length], &mut to[shift..][..length])
+}
+
+fn pass(operation: Operation, shift: usize, words: &mut [u64], passes: u64) {
     for turn in 0..passes {
         let words = black_box(&mut *words);
         match operation {
@@ -128,8 +168,8 @@ fn pass(operation: Operation, words: &mut [u64], passes: u64) {
             }
             Operation::Write => words.fill(black_box(turn | 1 << 40)),
             Operation::Copy => {
-                let (from, to) = words.split_at_mut(words.len() / 2);
-                to[..from.len()].copy_from_slice(from);
+                let (from, to) = halves(words, shift);
+                to.copy_from_slice(from);
             }
             Operation::Zero => words.fill(0),
             Operation::PartialRead => {
@@ -140,16 +180,47 @@ fn pass(operation: Operation, words: &mut [u64], passes: u64) {
                     line[0] = turn;
                 }
             }
+            Operation::PartialReadWrite => {
+                black_box(sum_and_store(words, turn));
+            }
+            Operation::UnrolledCopy => {
+                let (from, to) = halves(words, shift);
+                copy_changed(from, to, turn);
+            }
+            Operation::PartialCopy => {
+                let (from, to) = halves(words, shift);
+                for (from, to) in from.chunks(LINE).zip(to.chunks_mut(LINE)) {
+                    to[0] = from[0];
+                }
+            }
         }
         black_box(&*words);
     }
+}
+
+/// Copies words, each changed by `by`: of a loop that changes nothing the compiler makes a call of
+/// the C library's copy again.
+fn copy_changed(from: &[u64], to: &mut [u64], by: u64) {
+    for (from, to) in from.iter().zip(to) {
+        *to = *from ^ by;
+    }
+}
+
+/// Sum of the first words of all lines, each of which is then stored to.
+fn sum_and_store(words: &mut [u64], value: u64) -> u64 {
+    let mut sum = 0_u64;
+    for line in words.chunks_mut(LINE) {
+        sum = sum.wrapping_add(line[0]);
+        line[0] = value;
+    }
+    sum
 }
 
 /// Sum of all words, in eight running sums so that no addition waits for the one before.
 ///
 /// Four lines a turn, written out: left to the compiler, the loop of a build that is optimised
 /// across crates was another, and read a quarter less of what lies in the first cache.
-fn sum(words: &[u64]) -> u64 {
+pub(crate) fn sum(words: &[u64]) -> u64 {
     let mut sums = [0_u64; LINE];
     let mut turns = words.chunks_exact(4 * LINE);
     for lines in &mut turns {
@@ -200,20 +271,39 @@ mod tests {
     fn each_operation_does_what_it_says() {
         let mut words = vec![3_u64; 64];
         words[..32].copy_from_slice(&[7; 32]);
-        pass(Operation::Copy, &mut words, 1);
+        pass(Operation::Copy, 0, &mut words, 1);
         assert_eq!(words, [7; 64]);
-        pass(Operation::PartialWrite, &mut words, 2);
+        pass(Operation::PartialWrite, 0, &mut words, 2);
         assert_eq!(words[0..3], [1, 7, 7]);
         assert_eq!(words[56..58], [1, 7]);
-        pass(Operation::Write, &mut words, 1);
+        pass(Operation::Write, 0, &mut words, 1);
         assert_eq!(words, [1 << 40; 64]);
-        pass(Operation::Zero, &mut words, 1);
+        pass(Operation::Zero, 0, &mut words, 1);
         assert_eq!(words, [0; 64]);
+        words[8] = 5;
+        assert_eq!(sum_and_store(&mut words, 2), 5);
+        assert_eq!(words[7..10], [0, 2, 0]);
+    }
+
+    #[test]
+    fn copies_off_the_line_end_with_the_buffer() {
+        for operation in [Operation::Copy, Operation::UnrolledCopy] {
+            let mut words: Vec<u64> = (1..=64).collect();
+            pass(operation, 1, &mut words, 1);
+            // The first pass changes words by 0, so that both copies are the same.
+            assert_eq!(words[32], 33, "{operation:?}");
+            assert_eq!(words[33..], (1..=31).collect::<Vec<_>>(), "{operation:?}");
+        }
+        let mut words: Vec<u64> = (1..=64).collect();
+        pass(Operation::PartialCopy, 1, &mut words, 1);
+        assert_eq!(words[32..35], [33, 1, 35]);
+        assert_eq!(words[41..43], [9, 43]);
     }
 
     #[test]
     fn a_copy_counts_what_it_copied_once() {
-        assert_eq!(moved(Operation::Copy, 64), 256);
-        assert_eq!(moved(Operation::Zero, 64), 512);
+        assert_eq!(moved(Operation::Copy, 0, 64), 256);
+        assert_eq!(moved(Operation::PartialCopy, 1, 64), 248);
+        assert_eq!(moved(Operation::Zero, 0, 64), 512);
     }
 }

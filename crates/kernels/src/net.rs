@@ -224,8 +224,8 @@ impl Latencies {
     }
 
     /// The upper end of the bucket in which this share of all lies, never above the longest [ns].
-    fn percentile(&self, per_cent: u64) -> u64 {
-        let wanted = (self.count * per_cent).div_ceil(100).max(1);
+    fn percentile(&self, per_mille: u64) -> u64 {
+        let wanted = (self.count * per_mille).div_ceil(1000).max(1);
         let mut seen = 0;
         for (index, count) in self.buckets.iter().enumerate() {
             seen += count;
@@ -244,9 +244,10 @@ impl Latencies {
             "seconds": self.seconds,
             "latency_us": {
                 "mean": self.sum_ns as f64 / 1e3 / self.count.max(1) as f64,
-                "p50": us(self.percentile(50)),
-                "p95": us(self.percentile(95)),
-                "p99": us(self.percentile(99)),
+                "p50": us(self.percentile(500)),
+                "p95": us(self.percentile(950)),
+                "p99": us(self.percentile(990)),
+                "p99.9": us(self.percentile(999)),
                 "max": us(self.max_ns),
             },
         })
@@ -296,14 +297,14 @@ mod tests {
         for us in 1..=1000 {
             found.took(Duration::from_micros(us));
         }
-        for (per_cent, exact_ns) in [(50, 500_000), (95, 950_000), (99, 990_000)] {
-            let told = found.percentile(per_cent);
+        for (per_mille, exact_ns) in [(500, 500_000), (950, 950_000), (999, 999_000)] {
+            let told = found.percentile(per_mille);
             assert!(
                 (exact_ns..=exact_ns + exact_ns / 32).contains(&told),
                 "{told}"
             );
         }
-        assert_eq!(found.percentile(100), 1_000_000);
+        assert_eq!(found.percentile(1000), 1_000_000);
         assert!((found.told()["latency_us"]["mean"].as_f64().unwrap() - 500.5).abs() < 1e-9);
     }
 }

@@ -1,7 +1,8 @@
-//! Memory straight from the kernel, with pages of a known kind, already touched.
+//! Memory straight from the kernel: with pages of a known kind, already touched, or a file's.
 #![allow(unsafe_code)]
 
 use std::io;
+use std::os::fd::AsFd;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,14 @@ impl Region {
         unsafe { std::slice::from_raw_parts_mut(self.base, self.words) }
     }
 
+    /// The words as bytes, to be read into.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        let words = self.words_mut();
+        // SAFETY: a word is eight bytes, of which any value is one, and bytes need no alignment;
+        // they are borrowed as the words are.
+        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 8) }
+    }
+
     /// How many of its bytes lie on huge pages, as `/proc/self/smaps` says; none if it does not.
     pub(crate) fn huge_bytes(&self) -> Option<u64> {
         let maps = std::fs::read_to_string("/proc/self/smaps").ok()?;
@@ -84,6 +93,46 @@ impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new`, and no borrow of it outlives this value.
         let _ = unsafe { rustix::mm::munmap(self.mapped, self.mapped_bytes) };
+    }
+}
+
+/// The first words of a file, mapped and shared with it.
+///
+/// The file is one that a measurement made for itself: nobody else writes to it or cuts it.
+pub(crate) struct Mapped {
+    base: *mut std::ffi::c_void,
+    words: usize,
+}
+
+impl Mapped {
+    /// Maps so many words of a file that is open for reading and writing; none of them is touched.
+    pub(crate) fn new(file: impl AsFd, words: usize) -> rustix::io::Result<Self> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        let nowhere = std::ptr::null_mut();
+        // SAFETY: a new mapping at an address that the kernel chooses touches no other.
+        let base =
+            unsafe { rustix::mm::mmap(nowhere, words * 8, access, MapFlags::SHARED, file, 0) }?;
+        Ok(Self { base, words })
+    }
+
+    /// The file's words.
+    pub(crate) fn words(&self) -> &[u64] {
+        // SAFETY: so many words lie in the mapping, which begins with a page, and in the file,
+        // whose length its opener checked; nobody else changes it.
+        unsafe { std::slice::from_raw_parts(self.base.cast(), self.words) }
+    }
+
+    /// The words, to be changed.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        // SAFETY: as in `words`, and this value is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.base.cast(), self.words) }
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new`, and no borrow of it outlives this value.
+        let _ = unsafe { rustix::mm::munmap(self.base, self.words * 8) };
     }
 }
 

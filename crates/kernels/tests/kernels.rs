@@ -1,9 +1,10 @@
 //! Every kernel runs for a moment and tells figures that hang together.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use homenode_kernels::{run, KernelError, NAMES};
-use serde_json::Value;
+use serde_json::{json, Value};
 
 fn found(name: &str, json: &str) -> Value {
     serde_json::from_str(&run(name, json).unwrap()).unwrap()
@@ -76,6 +77,9 @@ fn memory_moves_what_it_says() {
         "zero",
         "partial-read",
         "partial-write",
+        "partial-read-write",
+        "unrolled-copy",
+        "partial-copy",
     ] {
         for threads in [1, 2] {
             let json = format!(
@@ -93,6 +97,67 @@ fn memory_moves_what_it_says() {
             );
         }
     }
+}
+
+#[test]
+fn a_copy_off_the_line_leaves_out_what_its_target_is_off() {
+    let json = r#"{"seconds": 0.01, "operation": "copy", "bytes": 65536, "offset": 8}"#;
+    let found = found("memory", json);
+    let (moved, passes) = (found["moved_bytes"].as_u64().unwrap(), 32768 - 8);
+    assert!(moved > 0 && moved.is_multiple_of(passes), "{found}");
+}
+
+/// A file of so many bytes, gone at the end.
+fn file_of(name: &str, bytes: usize) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("homenode-{}-{name}", std::process::id()));
+    std::fs::write(&path, vec![1_u8; bytes]).unwrap();
+    path
+}
+
+#[test]
+fn a_file_is_gone_through_whole_whichever_way() {
+    let path = file_of("reread", 100_000);
+    for way in ["read", "map"] {
+        for opened in ["once", "each"] {
+            let given = json!({
+                "seconds": 0.01, "path": path, "bytes": 100_000, "way": way, "opened": opened,
+            });
+            let found = found("file", &given.to_string());
+            let moved = found["moved_bytes"].as_u64().unwrap();
+            assert!(moved > 0 && moved.is_multiple_of(100_000), "{found}");
+            assert!(number(&found, "mb_per_s") > 0.0, "{found}");
+        }
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_tenth_of_a_mapping_is_written_to() {
+    let path = file_of("mapping", 1 << 20);
+    let given = json!({"seconds": 0.01, "path": path, "bytes": 1 << 20});
+    let found = found("mapping", &given.to_string());
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    // The last turn's number, below 2^32, stands where a page begins, and nowhere else.
+    let changed: Vec<usize> = (0..1 << 20).filter(|&at| bytes[at] != 1).collect();
+    let last = changed.last().unwrap();
+    assert!(changed.iter().all(|at| at % 4096 < 8), "{changed:?}");
+    assert!((90 << 10..=103 << 10).contains(last), "{last}");
+    assert!(
+        number(&found, "pages") >= 2.0 && number(&found, "ns") > 0.0,
+        "{found}"
+    );
+}
+
+#[test]
+fn files_that_are_too_short_or_not_there_are_refused() {
+    let path = file_of("short", 2000);
+    let given = json!({"seconds": 0.01, "path": path, "bytes": 4096});
+    let fault = run("mapping", &given.to_string()).unwrap_err();
+    std::fs::remove_file(&path).unwrap();
+    assert!(fault.to_string().contains("2000 bytes"), "{fault}");
+    let fault = run("mapping", &given.to_string()).unwrap_err();
+    assert!(matches!(fault, KernelError::Host { .. }), "{fault}");
 }
 
 #[test]
@@ -218,6 +283,19 @@ fn parameters_are_checked() {
     ] {
         let fault = run(name, json).unwrap_err();
         assert!(fault.to_string().starts_with(name), "{fault}");
+        assert!(fault.to_string().contains(part), "{fault}");
+    }
+}
+
+#[test]
+fn an_offset_is_a_copy_s_and_whole_words() {
+    for (operation, offset, part) in [
+        ("copy", 12, "a multiple of 8 below 64"),
+        ("partial-copy", 64, "a multiple of 8 below 64"),
+        ("zero", 8, "copies nothing"),
+    ] {
+        let given = json!({"seconds": 1, "operation": operation, "bytes": 4096, "offset": offset});
+        let fault = run("memory", &given.to_string()).unwrap_err();
         assert!(fault.to_string().contains(part), "{fault}");
     }
 }

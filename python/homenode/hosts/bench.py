@@ -18,7 +18,7 @@ from homenode.hosts.errors import MeasureError
 from homenode.hosts.live import Ended, Group, Host, Process, TaskTotals, Usage
 from homenode.hosts.live.counters import Counters
 from homenode.hosts.live.gate import Quiet, Watch
-from homenode.hosts.live.network import Loopback, listening, wait_for_port
+from homenode.hosts.live.network import Loopback, taken, wait_for_port
 from homenode.hosts.live.packages import find
 from homenode.hosts.live.processes import read, told
 from homenode.hosts.record import CpuTime, Switches
@@ -141,14 +141,14 @@ class HostBench:
         wait_for_port(port, limit_s=self._bounded(limit_s), pid=self._net(), of=process)
 
     def free_port(self) -> int:
-        """A port that nothing listens on now."""
+        """A port that nobody uses now."""
         every = self.ports
         # Two sessions at once begin at different places, or each could take the other's server
         # for its own; in a namespace there is nobody else.
         first = 0 if self.namespace is not None else os.getpid() * _PORTS_APART % len(every)
         ports: list[int] = [*every[first:], *every[:first]]
         for port in ports:
-            if port not in self._ports and not listening(port, self._net()):
+            if port not in self._ports and not taken(port, self._net()):
                 self._ports.add(port)
                 return port
         raise MeasureError(

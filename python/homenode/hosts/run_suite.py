@@ -13,6 +13,7 @@ from homenode.hosts.errors import MeasureError
 from homenode.hosts.keeping import Keeper
 from homenode.hosts.live import Host
 from homenode.hosts.live.environment import capture
+from homenode.hosts.peer.guests import Guest, GuestsSession, systems_of
 from homenode.hosts.peer.paired import PairedSession
 from homenode.hosts.peer.peer import Peer
 from homenode.hosts.peer.transport import Way
@@ -45,10 +46,12 @@ def run_suite(
     anonymous: bool = False,
     progress: Progress | None = None,
     way: Way | None = None,
+    guests: Sequence[Guest] = (),
 ) -> Kept:
     """Run a suite on this host and keep the result.
 
     With `way` to a peer its host is the one that is measured: servers run there, clients here.
+    With `guests` each case runs on this host alone and in all of them at once, in turns.
     `out` is the result's file, `<suite>-<time>.json` in the current folder if not given; raw
     outputs lie in a folder beside it. Ctrl-C keeps what is finished: the result says so.
     From the first finished repetition on whatever goes wrong keeps what is finished too, with
@@ -66,6 +69,7 @@ def run_suite(
             progress(f"{doing}{note}", share, left)
 
     suite = load(suite) if isinstance(suite, str) else suite
+    systems = systems_of(guests) if guests else systems
     options = options or Options()
     path = out or Path(f"{suite.name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}.json")
     keeper = Keeper(path, anonymous=anonymous)
@@ -77,12 +81,15 @@ def run_suite(
             Host.open() as host,
             work_folder(None if way else options.folder) as work,
             _reached(way, anonymous=anonymous) as peer,
+            _all_reached(guests, anonymous=anonymous) as peers,
         ):
             environment |= {"cgroups": _cgroups(host)}
             cpus = host.cpus if peer is None else peer.told.cpus
             sized, left = _sized(suite, systems, options, cpus)
             given = (sized, systems, left, keeper.raw, tell, keeper.so_far)
-            if peer is None:
+            if peers:
+                session = GuestsSession(peers, *given)
+            elif peer is None:
                 session = Session(*given)
             else:
                 session = PairedSession(peer, *given)
@@ -115,6 +122,16 @@ def _reached(way: Way | None, *, anonymous: bool) -> Iterator[Peer | None]:
         return
     with Peer(way, anonymous=anonymous) as peer:
         yield peer
+
+
+@contextlib.contextmanager
+def _all_reached(guests: Sequence[Guest], *, anonymous: bool) -> Iterator[dict[str, Peer]]:
+    """The guests' agents, by name."""
+    with contextlib.ExitStack() as open_:
+        yield {
+            guest.name: open_.enter_context(Peer(guest.way, anonymous=anonymous, serves=False))
+            for guest in guests
+        }
 
 
 def _refuse_here(peer: Peer, options: Options) -> None:

@@ -19,6 +19,11 @@ class Commands(Front):
     entries = (
         Entry("run", "measure.running:run", "Run a suite on this host, case by case."),
         Entry("ab", "measure.running:ab", "Two settings of this host in turns: a b b a ..."),
+        Entry(
+            "guests",
+            "measure.guests:guests",
+            "A host alone and its virtual machines at once.",
+        ),
         Entry("list", "measure.lists:list_suites", "List the suites, or the cases of one."),
         Entry("adapters", "measure.lists:adapters", "List what a suite can be made of."),
         Entry(

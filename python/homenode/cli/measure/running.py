@@ -41,8 +41,10 @@ from homenode.cli.output import JsonOption, tell
 from homenode.errors import HomenodeError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from homenode.hosts.peer.guests import Guest
     from homenode.hosts.peer.transport import Way
     from homenode.hosts.result import Result
     from homenode.hosts.run_suite import Kept
@@ -82,8 +84,25 @@ def run(
     from homenode.hosts.settings import named
 
     way = way_of(peer, token_file, peer_address, peer_ports, peer_command, ssh, folder)
-    options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
-    kept = _measure(suite, [named(system)], options, output, anonymous=anonymous, way=way)
+    options = options_of(only, repeats, seconds, processors, gate, patience, folder, seed)
+    measured_and_shown(
+        suite, [named(system)], options, output, anonymous=anonymous, way=way, as_json=as_json
+    )
+
+
+def measured_and_shown(
+    suite: str,
+    systems: list[System],
+    options: Options,
+    output: Path | None,
+    *,
+    anonymous: bool,
+    way: Way | None = None,
+    guests: Sequence[Guest] = (),
+    as_json: bool,
+) -> None:
+    """Measure, print the figures, and say what is kept where."""
+    kept = _measure(suite, systems, options, output, anonymous=anonymous, way=way, guests=guests)
     try:
         show_figures(kept.result, as_json=as_json)
     except HomenodeError as error:
@@ -129,7 +148,7 @@ def ab(
 
     pct = None if claim is None else percentage(claim, "--claim")
     refuse_senseless_claim(pct)
-    options = _options(only, repeats, seconds, processors, gate, patience, folder, seed)
+    options = options_of(only, repeats, seconds, processors, gate, patience, folder, seed)
     systems = [parse("a", a), parse("b", b)]
     way = way_of(peer, token_file, peer_address, peer_ports, peer_command, ssh, folder)
     found = _enough_pairs(suite, repeats)
@@ -172,7 +191,7 @@ SPARE_PAIRS = 2
 """Beyond the fewest that can decide: a pair of which a run is rejected is none."""
 
 
-def _options(
+def options_of(
     only: list[str] | None,
     repeats: int | None,
     seconds: float | None,
@@ -182,6 +201,7 @@ def _options(
     folder: Path | None,
     seed: int,
 ) -> Options:
+    """What was asked of a session, in the words of the command line."""
     from homenode.hosts.live.gate import STEAL_LIMIT
     from homenode.hosts.session import Options
 
@@ -206,13 +226,21 @@ def _measure(
     *,
     anonymous: bool,
     way: Way | None = None,
+    guests: Sequence[Guest] = (),
 ) -> Kept:
     from homenode.hosts.run_suite import run_suite
 
     name = suite if isinstance(suite, str) else suite.name
     with session_progress(f"measuring {name}") as progress, ended_by_signals():
         return run_suite(
-            suite, systems, options, out=output, anonymous=anonymous, progress=progress, way=way
+            suite,
+            systems,
+            options,
+            out=output,
+            anonymous=anonymous,
+            progress=progress,
+            way=way,
+            guests=guests,
         )
 
 

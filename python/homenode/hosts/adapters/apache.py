@@ -31,6 +31,7 @@ from homenode.hosts.adapter import (
 from homenode.hosts.adapters.gate import Gate, let_go
 from homenode.hosts.adapters.given import Given
 from homenode.hosts.adapters.reading import json_lines, number, positive, rate, unreadable
+from homenode.hosts.adapters.responses import PERCENTILES, told_by
 from homenode.hosts.errors import MeasureError
 
 _MODULES = Path("/usr/lib/apache2/modules")
@@ -285,6 +286,6 @@ def _latency(told: list[dict[str, object]], requests: list[float]) -> dict[str, 
     """Mean over all requests; percentiles of the worst tile, for percentiles do not add [ms]."""
     means = [number("wrk", report, "latency_us", "mean") for report in told]
     found = {"mean": sum(m * n for m, n in zip(means, requests, strict=True)) / sum(requests) / 1e3}
-    for name in ("p50", "p95", "p99", "max"):
+    for name in (*PERCENTILES, "max"):
         found[name] = max(number("wrk", report, "latency_us", name) for report in told) / 1e3
-    return found
+    return told_by(found, min(requests))

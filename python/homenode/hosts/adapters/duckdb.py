@@ -22,6 +22,7 @@ from homenode.hosts.adapters.reading import (
     rate,
     unreadable,
 )
+from homenode.hosts.adapters.responses import places
 from homenode.hosts.errors import MeasureError
 
 _WORKER = Path(__file__).with_name("duckdb_worker.py")
@@ -118,7 +119,8 @@ class DuckDb:
             work=count * _QUESTION_COUNT,
             seconds=seconds,
             score=1.0 / rate(self.name, count, seconds),
-            series=_rates(told.get("by_pass_s")),
+            latency_ms=places([1e3 * one for one in _numbers(told.get("by_asking_s"))]),
+            series=[1.0 / took for took in _numbers(told.get("by_pass_s")) if took],
             details={
                 "answers": answers[0],
                 "by_question_s": {
@@ -136,12 +138,10 @@ class DuckDb:
         return f"DuckDB {version('duckdb')}, {told.stdout.decode().strip()}"
 
 
-def _rates(by_pass: object) -> list[float]:
-    """Passes a second, one figure a pass."""
-    if not isinstance(by_pass, list):
-        return []
-    seconds = [optional({"took": took}, "took") for took in by_pass]
-    return [1.0 / took for took in seconds if took]
+def _numbers(told: object) -> list[float]:
+    """Those of a list that are some: what a question took, what a pass took [s]."""
+    found = [optional({"it": one}, "it") for one in told] if isinstance(told, list) else []
+    return [one for one in found if one is not None and one >= 0.0]
 
 
 def _until_there(file: Path, worker: Started) -> None:

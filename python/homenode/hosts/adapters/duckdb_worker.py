@@ -97,6 +97,7 @@ def ask(order: dict[str, Any]) -> dict[str, Any]:
         "by_question_s": {
             title: sum(took[i] for took in times) / len(times) for i, (title, _) in enumerate(pairs)
         },
+        "by_asking_s": [one for took in times for one in took],
         "by_pass_s": [sum(took) for took in times],
         "answers": sorted(set(answers)),
     }

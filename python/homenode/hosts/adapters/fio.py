@@ -9,10 +9,10 @@ from __future__ import annotations
 from homenode.hosts.adapter import Bench, Case, Need, Output, Parameters, Requirements
 from homenode.hosts.adapters.given import Given
 from homenode.hosts.adapters.reading import json_object, number, positive, rate, unreadable
+from homenode.hosts.adapters.responses import PERCENTILES, told_by
 from homenode.hosts.errors import MeasureError
 
 MIB = 1 << 20
-_PERCENTILES = {"p50": "50.000000", "p95": "95.000000", "p99": "99.000000"}
 _FILE = "blocks"
 
 
@@ -133,10 +133,11 @@ def _latency(job: object, sides: list[str]) -> dict[str, float]:
         "mean": max(number("fio", job, side, "clat_ns", "mean") for side in sides) / 1e6,
         "max": max(number("fio", job, side, "clat_ns", "max") for side in sides) / 1e6,
     }
-    for name, key in _PERCENTILES.items():
+    for name, pct in PERCENTILES.items():
+        key = f"{pct:.6f}"
         values = [number("fio", job, side, "clat_ns", "percentile", key) for side in sides]
         found[name] = max(values) / 1e6
-    return found
+    return told_by(found, min(number("fio", job, side, "total_ios") for side in sides))
 
 
 def _details(job: object, sides: list[str], seconds: float) -> dict[str, object]:

@@ -27,6 +27,7 @@ from homenode.hosts.adapters.gate import Gate, let_go
 from homenode.hosts.adapters.given import Given
 from homenode.hosts.adapters.postgres import CLIENT, NEED, Cluster
 from homenode.hosts.adapters.reading import rate, unreadable
+from homenode.hosts.adapters.responses import places
 
 _BRANCH_BYTES = 16 << 20  # 100,000 accounts with their index, as pgbench loads them
 _MIB = 1 << 20
@@ -143,19 +144,14 @@ class Pgbench(Serves):
 
 def latencies_ms(logs: list[Path]) -> dict[str, float]:
     """Of all transactions, from pgbench's logs: `client number microseconds ...` a line [ms]."""
-    times: list[int] = []
+    times: list[float] = []
     for log in logs:
         for line in log.read_bytes().splitlines():
             fields = line.split()
             if len(fields) < 3 or not fields[2].isdigit():
                 raise unreadable("pgbench", "a line of its log has no time", line)
-            times.append(int(fields[2]))
-    if not times:
-        return {}
-    times.sort()
-    places = {"p50": 50, "p95": 95, "p99": 99}
-    found = {name: times[(len(times) - 1) * pct // 100] / 1e3 for name, pct in places.items()}
-    return {"mean": sum(times) / len(times) / 1e3, **found, "max": times[-1] / 1e3}
+            times.append(int(fields[2]) / 1e3)
+    return places(times)
 
 
 def _buffers_mib(given: Parameters) -> int:

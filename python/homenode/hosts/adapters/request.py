@@ -21,6 +21,7 @@ from homenode.hosts.adapters.gate import Gate, let_go
 from homenode.hosts.adapters.given import Given
 from homenode.hosts.adapters.kernel_process import engine_version, kernel_command
 from homenode.hosts.adapters.reading import json_object, number, positive, rate
+from homenode.hosts.adapters.responses import PERCENTILES, told_by
 
 _MOST_BYTES = 16 << 20
 
@@ -85,12 +86,13 @@ class Request(Serves):
         told = json_object(self.name, text)
         work = positive(self.name, told, "transactions")
         seconds = positive(self.name, told, "seconds")
-        names = ("mean", "p50", "p95", "p99", "max")
+        names = ("mean", *PERCENTILES, "max")
+        latencies = {name: number(self.name, told, "latency_us", name) / 1e3 for name in names}
         return Output(
             work=work,
             seconds=seconds,
             score=rate(self.name, work, seconds),
-            latency_ms={name: number(self.name, told, "latency_us", name) / 1e3 for name in names},
+            latency_ms=told_by(latencies, work),
         )
 
     def version(self, bench: Bench) -> str:

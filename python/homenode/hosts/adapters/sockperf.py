@@ -29,6 +29,7 @@ from homenode.hosts.adapter import (
 )
 from homenode.hosts.adapters.given import Given
 from homenode.hosts.adapters.reading import quoted, rate, unreadable
+from homenode.hosts.adapters.responses import told_by
 from homenode.hosts.errors import MeasureError
 
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
@@ -38,6 +39,7 @@ _MEAN = re.compile(rb"Summary: Round trip is ([0-9.]+) usec")
 _PLACES = {
     "p50": re.compile(rb"percentile 50\.000 = +([0-9.]+)"),
     "p99": re.compile(rb"percentile 99\.000 = +([0-9.]+)"),
+    "p99.9": re.compile(rb"percentile 99\.900 = +([0-9.]+)"),
     "max": re.compile(rb"<MAX> observation = +([0-9.]+)"),
 }
 _SPREAD = re.compile(rb"spread=([0-9.]+) s")
@@ -124,13 +126,13 @@ class Sockperf(Serves):
         work = sum(count for _, count in totals)
         longest = max(seconds for seconds, _ in totals)
         rates = [rate(self.name, count, seconds) for seconds, count in totals]
-        weighted = sum(mean * count for mean, (_, count) in zip(means, totals, strict=True))
+        mean = sum(one * count for one, (_, count) in zip(means, totals, strict=True)) / work
         places = {name: max(_figures(p, plain, clients)) / 1e3 for name, p in _PLACES.items()}
         return Output(
             work=work,
             seconds=longest,
             score=rate(self.name, work, longest),
-            latency_ms={"mean": weighted / work / 1e3, **places},
+            latency_ms=told_by({"mean": mean / 1e3, **places}, min(count for _, count in totals)),
             details={"slowest_client_per_s": min(rates), "spread_s": spread},
         )
 

@@ -24,9 +24,9 @@ done = function(summary, latency, requests)
   io.write(string.format(
     '{"requests":%d,"duration_us":%d,"bytes":%d,' ..
     '"errors":{"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d},' ..
-    '"latency_us":{"mean":%.3f,"p50":%.3f,"p95":%.3f,"p99":%.3f,"max":%.3f}}\n',
+    '"latency_us":{"mean":%.3f,"p50":%.3f,"p95":%.3f,"p99":%.3f,"p99.9":%.3f,"max":%.3f}}\n',
     summary.requests, summary.duration, summary.bytes,
     errors.connect, errors.read, errors.write, errors.status, errors.timeout,
     latency.mean, latency:percentile(50), latency:percentile(95), latency:percentile(99),
-    latency.max))
+    latency:percentile(99.9), latency.max))
 end

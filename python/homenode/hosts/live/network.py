@@ -76,6 +76,19 @@ class Loopback:
 
 def listening(port: int, pid: int | str = "self") -> bool:
     """Whether something listens on a TCP port, in the network namespace of a process."""
+    return _LISTENS in _states(port, pid)
+
+
+def taken(port: int, pid: int | str = "self") -> bool:
+    """Whether a TCP port is in anybody's use there, connections that wait for their end among them:
+    servers that do not say that they share it are refused.
+    """
+    return bool(_states(port, pid))
+
+
+def _states(port: int, pid: int | str) -> set[str]:
+    """Of all that has this port on its side."""
+    found = set()
     for table in ("tcp", "tcp6"):
         try:
             lines = Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]
@@ -83,9 +96,9 @@ def listening(port: int, pid: int | str = "self") -> bool:
             continue
         for line in lines:
             fields = line.split()
-            if fields[3] == _LISTENS and int(fields[1].rpartition(":")[2], 16) == port:
-                return True
-    return False
+            if int(fields[1].rpartition(":")[2], 16) == port:
+                found.add(fields[3])
+    return found
 
 
 def wait_for_port(port: int, *, limit_s: float, pid: int | str, of: Process | None) -> None:

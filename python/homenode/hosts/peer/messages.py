@@ -73,6 +73,12 @@ class Channel:
             heard += len(line) + 1
         raise ConnectionLostError("what came is no greeting of homenode's agent")
 
+    def gone(self, within_s: float) -> bool:
+        """Whether the other side goes within that time; nothing is read."""
+        watched = select.poll()
+        watched.register(self._reading, select.POLLRDHUP)
+        return bool(watched.poll(1000 * within_s))
+
     def line(self, until: float, limit_s: float) -> bytes:
         """The next line, before `until` of the monotonic clock."""
         while (end := self._pending.find(b"\n")) < 0:

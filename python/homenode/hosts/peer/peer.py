@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from homenode.hosts.adapter import Served
+from homenode.hosts.adapter import LOOPBACK, Output, Served
 from homenode.hosts.bench import Account
 from homenode.hosts.errors import ConnectionLostError, MeasureError
 from homenode.hosts.live.cgroups import Setting
@@ -88,15 +88,31 @@ class Accounts:
     """What the whole host did."""
 
 
+@dataclass(frozen=True)
+class Whole:
+    """One repetition that the peer made by itself."""
+
+    output: Output
+    account: Account
+    counts: Counts
+    """What the whole host did in its measured time; empty where the adapter marks none."""
+    window: tuple[float, float]
+    """When that began and ended, by the peer's clock; all of it where the adapter marks none."""
+    processors: int
+    outputs: Mapping[str, str]
+    """Ends of what its programs printed, by file."""
+
+
 class Peer:
     """An open session; used as a context."""
 
-    def __init__(self, way: Way, *, anonymous: bool = False) -> None:
+    def __init__(self, way: Way, *, anonymous: bool = False, serves: bool = True) -> None:
+        """`serves`: whether its servers are to be reached from here."""
         self.way = way
         self._broken = False
         self._connection: Connection = connect(way)
         try:
-            self.told = self._greeted(anonymous=anonymous)
+            self.told = self._greeted(anonymous=anonymous, serves=serves)
         except BaseException:
             self._connection.close()
             raise
@@ -137,19 +153,25 @@ class Peer:
         given = {"limit_s": limit_s, **limits}
         return self._ask("quiet", given, within_s=limit_s + _MORE_S).get("quiet") is True
 
-    def refusal(self, row: Row) -> Refusal | None:
-        """Why the servers of a case cannot run there."""
-        found = self._ask("refusal", _named(row)).get("refusal")
+    def refusal(self, row: Row, *, whole: bool = False) -> Refusal | None:
+        """Why the servers of a case, or a case as a whole, cannot run there."""
+        found = self._ask("refusal", {"whole": whole, **_named(row)}).get("refusal")
         return None if found is None else _checked(Refusal, found)
 
     def check(self, setting: Setting) -> None:
         """Raise `MeasureError` for a setting that it cannot make for its servers."""
         self._ask("check", {"setting": dataclasses.asdict(setting)})
 
-    def prepare(self, asked: Asked) -> str:
-        """Have it make what a case needs; the version of what serves."""
-        answer = self._ask("prepare", asked.as_json(), within_s=asked.limit_s + _MORE_S)
+    def prepare(self, asked: Asked, *, whole: bool = False) -> str:
+        """Have it make what a case needs; the version of what serves, or of all."""
+        given = {"whole": whole, **asked.as_json()}
+        answer = self._ask("prepare", given, within_s=asked.limit_s + _MORE_S)
         return _checked(str, answer.get("version"))
+
+    def whole(self, asked: Asked, seconds: float) -> Whole:
+        """Have it make one repetition by itself."""
+        given = {"seconds": seconds, **asked.as_json()}
+        return _checked(Whole, self._ask("whole", given, within_s=asked.limit_s + _MORE_S))
 
     def begin(self, asked: Asked) -> tuple[Served, int]:
         """Start a case's servers: how to reach them, and on how many processors they run."""
@@ -175,11 +197,14 @@ class Peer:
 
     # Inside
 
-    def _greeted(self, *, anonymous: bool) -> Told:
-        """Who it is, and whether its ports can be reached from here."""
-        address = self.way.address or self._connection.address
+    def _greeted(self, *, anonymous: bool, serves: bool) -> Told:
+        """Who it is, and whether its ports can be reached from here where they are to be."""
+        address = self.way.address or self._connection.address if serves else LOOPBACK
         given = {"address": address, "anonymous": anonymous, "ports": list(self.way.ports)}
         hello = _checked(_Hello, self._ask("hello", given))
+        here = hello.boot == _BOOT.read_text().strip()
+        if not serves:
+            return Told(hello.address, LOOPBACK, hello.cpus, hello.environment, here)
         port = _checked(int, self._ask("reach").get("port"))
         first, last = self.way.ports
         try:
@@ -193,7 +218,6 @@ class Peer:
                 "name another address of the peer's with --peer-address",
             ) from error
         clients = _checked(str, self._ask("reached").get("clients"))
-        here = hello.boot == _BOOT.read_text().strip()
         return Told(hello.address, clients, hello.cpus, hello.environment, here)
 
     def _ask(

@@ -13,6 +13,7 @@ import shutil
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -33,6 +34,7 @@ from homenode.hosts.live.cgroups import Setting
 from homenode.hosts.live.cpus import pick
 from homenode.hosts.live.environment import capture
 from homenode.hosts.live.hostwide import device_of
+from homenode.hosts.live.network import Loopback
 from homenode.hosts.live.packages import cache_of
 from homenode.hosts.peer.bench import CountedBench
 from homenode.hosts.peer.messages import FORM, MOST_REQUEST, Channel, Message
@@ -51,6 +53,7 @@ _ON = Where("the client's request")
 _OUTPUT_BYTES = 64 << 10
 _OUTPUTS_BYTES = 4 << 20
 _REACH_S = 10.0
+_LOOK_S = 0.2
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -83,6 +86,7 @@ class Serving:
         self._data: dict[str, Path] = {}
         self._count = 0
         self._silence_s = SILENCE_S
+        self._namespace: Loopback | None = None
         self._running = ExitStack()
         self._bench: CountedBench | None = None
         self._probe: socket.socket | None = None
@@ -115,6 +119,7 @@ class Serving:
             "check": self._check,
             "prepare": self._prepare,
             "begin": self._begin,
+            "whole": self._whole,
             "measuring": self._measuring,
             "measured": self._measured,
             "account": self._account,
@@ -191,9 +196,9 @@ class Serving:
         )
         return {"quiet": quiet}
 
-    def _refusal(self, **asked: Any) -> Message:
-        """Why servers of a case cannot run here; None if they can."""
-        found = refusals(_row(**asked), self._work, "server")
+    def _refusal(self, *, whole: bool, **asked: Any) -> Message:
+        """Why servers of a case, or a case as a whole, cannot run here; None if they can."""
+        found = refusals(_row(**asked), self._work, None if whole else "server")
         return {"refusal": found and dataclasses.asdict(found)}
 
     def _check(self, *, setting: Mapping[str, Any]) -> Message:
@@ -202,14 +207,47 @@ class Serving:
         return {}
 
     def _prepare(
-        self, *, limit_s: float, processors: int | None, setting: Any, **asked: Any
+        self, *, limit_s: float, processors: int | None, setting: Any, whole: bool, **asked: Any
     ) -> Message:
-        """Make what all repetitions of a case need; the version of what serves."""
+        """Make what all repetitions of a case need; the version of what runs here."""
         row = _row(**asked)
-        with self._benched(row, _setting(setting), processors, limit_s) as bench:
-            version = row.serves.version_of("server", bench)
-            row.adapter.prepare(row.case, bench)
+        with self._benched(row, _setting(setting), processors, limit_s, whole=whole) as bench:
+            made = row.adapter
+            version = made.version(bench) if whole else row.serves.version_of("server", bench)
+            made.prepare(row.case, bench)
         return {"version": self._names.value(version)}
+
+    def _whole(
+        self,
+        *,
+        seconds: float,
+        limit_s: float,
+        processors: int | None,
+        setting: Any,
+        **asked: Any,
+    ) -> Message:
+        """One repetition of a case, its clients and its servers here."""
+        self._end()
+        row = _row(**asked)
+        with self._benched(row, _setting(setting), processors, limit_s, whole=True) as bench:
+            bench.window = (time.monotonic(), 0.0)
+            try:
+                with _ended_with(self._channel):
+                    output = row.adapter.measure(row.case, bench, seconds=seconds)
+                account = bench.account()
+                if not bench.window[1]:  # the adapter marks no measured time: it is all of it
+                    bench.window = (bench.window[0], time.monotonic())
+            finally:
+                outputs = _outputs(bench.place.raw)
+                shutil.rmtree(bench.place.raw, ignore_errors=True)
+            return {
+                "output": dataclasses.asdict(output),
+                "account": dataclasses.asdict(account),
+                "counts": bench.counts,
+                "window": bench.window,
+                "processors": len(bench.processors),
+                "outputs": self._names.value(outputs),
+            }
 
     def _begin(
         self, *, limit_s: float, processors: int | None, setting: Any, **asked: Any
@@ -262,11 +300,17 @@ class Serving:
 
     @contextmanager
     def _benched(
-        self, row: Row, setting: Setting, processors: int | None, limit_s: float
+        self,
+        row: Row,
+        setting: Setting,
+        processors: int | None,
+        limit_s: float,
+        *,
+        whole: bool = False,
     ) -> Iterator[CountedBench]:
-        """A bench for a case, torn down whatever happens."""
+        """A bench for the servers of a case, or for all of it, torn down whatever happens."""
         host, self._count = self._host, self._count + 1
-        refusal = refusals(row, self._work, "server")
+        refusal = refusals(row, self._work, None if whole else "server")
         if refusal is not None:
             raise MeasureError(refusal.why, next_step=refusal.next_step)
         there = setting.cpus or host.cpus
@@ -284,9 +328,16 @@ class Serving:
             affinity=None if setting.cpus is not None else cpus,
             ports=self._ports,
             device=self._device,
+            namespace=self._net() if whole and _alone(row) else None,
         )
         with removed(bench, folder):
             yield bench
+
+    def _net(self) -> Loopback:
+        """A network of its own for what must not be reached from outside; one for all."""
+        if self._namespace is None:
+            self._namespace = self._host.namespace()
+        return self._namespace
 
     def _data_of(self, row: Row) -> Path:
         """The folder of what a case keeps between its repetitions."""
@@ -294,6 +345,30 @@ class Serving:
         if key not in self._data:
             self._data[key] = made_folder(self._work / "data" / str(len(self._data)))
         return self._data[key]
+
+
+@contextmanager
+def _ended_with(channel: Channel) -> Iterator[None]:
+    """While this process works without listening, it is asked to end as soon as its client goes."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.is_set():
+            if channel.gone(_LOOK_S) and not over.is_set():
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watching.join()
+
+
+def _alone(row: Row) -> bool:
+    return row.adapter.requires(row.case).network_namespace
 
 
 def _row(*, adapter_name: str, case: str, parameters: Mapping[str, Any]) -> Row:

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
@@ -146,7 +147,9 @@ class _Tcp:
         return str(self.connected.getpeername()[0])
 
     def close(self) -> None:
-        """Let it go, by which the session there ends."""
+        """Let it go, by which the session there ends, and whoever waits here for an answer."""
+        with suppress(OSError):
+            self.connected.shutdown(socket.SHUT_RDWR)
         self.connected.close()
 
     def explained(self, error: ConnectionLostError) -> MeasureError:

@@ -5,7 +5,7 @@ tell, decided as throughput is. At a given rate it is what differs, for throughp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +14,9 @@ from homenode.hosts.reduce.repetitions import Cell
 from homenode.hosts.statistics import Ratio, noise_floor
 
 PLACES = ("p99", "p95", "max", "mean")
-"""The first that all runs tell is compared."""
+"""The first that all runs tell is compared: beyond the 99th percentile few responses decide."""
+TOLD = ("mean", "p50", "p95", "p99", "p99.9", "max")
+"""Places of the response times, in the order in which tables have them."""
 
 Verdict = Literal["shorter", "longer", "undecided"]
 
@@ -29,6 +31,9 @@ class Response:
     """Of the second by the first; less is better."""
     floor: float | None
     """What a system deviates from itself [ratio less one]; None where too few runs tell."""
+    changes: Mapping[str, float]
+    """Of the second by the first at each place that all runs of both tell [ratio less one]: to look
+    at; only that of `place` is decided."""
 
     @property
     def verdict(self) -> Verdict:
@@ -44,6 +49,7 @@ class Response:
             "place": self.place,
             "ratio": self.ratio.as_json(),
             "floor_pct": None if self.floor is None else 100.0 * self.floor,
+            "changes_pct": {place: 100.0 * one for place, one in self.changes.items()},
             "verdict": self.verdict,
         }
 
@@ -56,13 +62,19 @@ def response_of(
     paired: bool,
 ) -> Response | None:
     """None where no place of the response times is told by every run of both."""
-    for place in PLACES:
-        a, b = (cell.values(_at(place)) for cell in (first, second))
+    known = {}
+    for name in TOLD:
+        a, b = (cell.values(_at(name)) for cell in (first, second))
         if a and b and (len(a), len(b)) == (len(first.runs), len(second.runs)):
-            floors = [noise_floor(values, paired=paired) for values in (a, b)]
-            known = [floor for floor in floors if floor is not None]
-            return Response(place, compare(a, b), max(known) if known else None)
-    return None
+            known[name] = (a, b)
+    told = [place for place in PLACES if place in known]
+    if not told:
+        return None
+    place = told[0]
+    floors = [noise_floor(values, paired=paired) for values in known[place]]
+    changes = {name: compare(a, b).mean - 1.0 for name, (a, b) in known.items()}
+    found = [floor for floor in floors if floor is not None]
+    return Response(place, compare(*known[place]), max(found) if found else None, changes)
 
 
 def _at(place: str) -> Callable[[RunRecord], float | None]:

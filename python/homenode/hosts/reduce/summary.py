@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from homenode.hosts.reduce.guests import guests_of
 from homenode.hosts.reduce.measured import Measured
 from homenode.hosts.reduce.repetitions import Cell, cells_of
 from homenode.hosts.reduce.scaling import Capability, ScalingSet, scaling_sets
@@ -29,7 +30,9 @@ class Summary:
     def as_json(self) -> dict[str, object]:
         """Its part of `--json`."""
         shared = two_hosts(self.cells)
-        both = {"hosts": [one.as_json() for one in shared]} if shared else {}
+        both: dict[str, object] = {"hosts": [one.as_json() for one in shared]} if shared else {}
+        inside = guests_of(self.cells)
+        both |= {"guests": [one.as_json() for one in inside]} if inside else {}
         return {
             "cells": [cell.as_json() for cell in self.cells],
             "scaling": [one.as_json() for one in self.sets],

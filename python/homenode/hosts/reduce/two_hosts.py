@@ -74,17 +74,17 @@ def two_hosts(cells: Sequence[Cell]) -> list[TwoHosts]:
 
 
 def _figures(runs: Sequence[RunRecord], side: str) -> HostFigures:
-    told = [_mapping(_mapping(run.details.get("hosts")).get(side)) for run in runs]
+    told = [mapping(mapping(run.details.get("hosts")).get(side)) for run in runs]
     work, told_s = [run.work for run in runs], [run.seconds for run in runs]
     seconds = [_number(one, "seconds") for one in told]
-    all_there = _all(told, "host_processors")
+    all_there = all_told(told, "host_processors")
     return HostFigures(
-        busy=_mean(_over(_all(told, "cpu_s"), told_s, _all(told, "processors"))),
-        host_busy=_share(_mean(_over(_all(told, "busy_s"), seconds, all_there))),
-        each_us=_mean(_over(_all(told, "cpu_s"), work, scale=1e6)),
-        host_each_us=_mean(_over(_all(told, "busy_s"), work, scale=1e6)),
-        sent=_mean(_over(_all(told, "tx_bytes"), seconds, scale=1e-6)),
-        received=_mean(_over(_all(told, "rx_bytes"), seconds, scale=1e-6)),
+        busy=mean_told(over(all_told(told, "cpu_s"), told_s, all_told(told, "processors"))),
+        host_busy=_share(mean_told(over(all_told(told, "busy_s"), seconds, all_there))),
+        each_us=mean_told(over(all_told(told, "cpu_s"), work, scale=1e6)),
+        host_each_us=mean_told(over(all_told(told, "busy_s"), work, scale=1e6)),
+        sent=mean_told(over(all_told(told, "tx_bytes"), seconds, scale=1e-6)),
+        received=mean_told(over(all_told(told, "rx_bytes"), seconds, scale=1e-6)),
     )
 
 
@@ -95,16 +95,17 @@ def _share(value: float | None) -> float | None:
 
 def _most(runs: Sequence[RunRecord], scale: float, *names: str) -> float | None:
     """The largest of some figures of the clocks, whatever its sign."""
-    clocks = [_mapping(run.details.get("clock")) for run in runs]
+    clocks = [mapping(run.details.get("clock")) for run in runs]
     found = [_number(clock, name) for clock in clocks for name in names]
     return max((scale * abs(value) for value in found if value is not None), default=None)
 
 
-def _all(told: Sequence[Mapping[str, object]], name: str) -> list[float | None]:
+def all_told(told: Sequence[Mapping[str, object]], name: str) -> list[float | None]:
+    """A figure of each; None where it is not told."""
     return [_number(one, name) for one in told]
 
 
-def _over(
+def over(
     above: Sequence[float | None], *below: Sequence[float | None], scale: float = 1.0
 ) -> list[float | None]:
     """Quotients; None where a part is not told, or nothing to divide by."""
@@ -118,7 +119,8 @@ def _over(
     return found
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
+def mean_told(values: Sequence[float | None]) -> float | None:
+    """Their geometric mean, the plain one where one is 0; None where one is not told."""
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         return None
@@ -130,5 +132,6 @@ def _number(told: Mapping[str, object], name: str) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _mapping(value: object) -> Mapping[str, object]:
+def mapping(value: object) -> Mapping[str, object]:
+    """One that is a mapping, or an empty one."""
     return value if isinstance(value, Mapping) else {}

@@ -27,6 +27,7 @@ from homenode.model.scenario.io_threads import io_threads_spec
 from homenode.model.scenario.loads import load_names
 from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.model.scenario.mainframe.placing import pool_name
+from homenode.model.scenario.memory_away import Away, away_of, with_page_ins
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.scenario.played import Played
 from homenode.model.spec import (
@@ -117,7 +118,10 @@ def _partition(
     groups: dict[str, int],
 ) -> PartitionSpec:
     guest, name = partition.table.guest, partition.name
-    asides = _beside(partition)
+    away, clock = away_of(partition), float(resolved.machine.clock.value)
+    first = _workload(partition.table.workload, partition.demand, _steps(resolved, name))
+    work, profile = with_page_ins(first, cast(ProfileSpec, partition.profile), away, clock)
+    asides = _beside(partition, away, clock)
     interrupts = interrupts_spec(partition.table, resolved.machine, partition.io_domain)
     if interrupts is not None:
         asides["interrupts"] = interrupts
@@ -137,8 +141,8 @@ def _partition(
         "hypervisor_share": partition.hypervisor_share,
         "home": list(partition.home),
         "guest": _guest(partition, lambda one: _guest_steps(resolved, partition, one)),
-        "workload": _workload(partition.table.workload, partition.demand, _steps(resolved, name)),
-        "profile": cast(ProfileSpec, partition.profile),
+        "workload": work,
+        "profile": profile,
         **asides,
     }
 
@@ -165,18 +169,15 @@ def _undrained(partition: PartitionSpec) -> PartitionSpec:
     return told
 
 
-def _beside(partition: PlacedPartition) -> AsidesSpec:
+def _beside(partition: PlacedPartition, away: Away | None, clock_hz: float) -> AsidesSpec:
     """The workloads beside the first, where there are any."""
     if not partition.beside:
         return {}
-    beside: list[LoadSpec] = [
-        {
-            "name": one.name,
-            "workload": _workload(one.table, one.demand),
-            "profile": cast(ProfileSpec, one.profile),
-        }
-        for one in partition.beside
-    ]
+    beside: list[LoadSpec] = []
+    for one in partition.beside:
+        own = _workload(one.table, one.demand), cast(ProfileSpec, one.profile)
+        work, profile = with_page_ins(*own, away, clock_hz)
+        beside.append({"name": one.name, "workload": work, "profile": profile})
     return {"workload_name": load_names(partition.table.loads)[0], "beside": beside}
 
 

@@ -26,6 +26,7 @@ from homenode.model.scenario.loads import check_loads, place_of_load, with_loads
 from homenode.model.scenario.mainframe.kinds import is_mainframe
 from homenode.model.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe
 from homenode.model.scenario.mainframe.refuse import refuse_words
+from homenode.model.scenario.memory_away import check_memory_away
 from homenode.model.scenario.moved import with_memory
 from homenode.model.scenario.naming import Named, spell_out
 from homenode.model.scenario.override import choose_machine
@@ -86,6 +87,7 @@ def resolve(
     asked = asked_of(partitions, machine, folder, file, problems, held=held)
     if hosted is not None:
         check_io_threads(partitions, problems)
+        check_memory_away(partitions, problems)
         partitions = with_io_threads(partitions, machine) if partitions else partitions
     cgroups = () if hosted is None else hosted.groups
     resolved = Resolved(machine, pools, partitions, npartitions, cgroups=cgroups, asked=asked)

@@ -9,6 +9,7 @@ from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.scenario import Run
+from homenode.model.scenario.memory_away import held_elsewhere
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.units import SIZE
 
@@ -23,14 +24,17 @@ def check_memory(
     limit = machine.memory.maximum.value
     used = 0
     for partition in partitions:
-        if used + partition.memory_bytes > limit:
+        wanted = partition.memory_bytes - held_elsewhere(partition)
+        if used + wanted > limit:
             there = f"{machine.title} holds {SIZE.format(limit)}"
             if used:
                 there += f", of which {SIZE.format(limit - used)} are left for {partition.name}"
             step = "ask for less, or say in [machine.memory] maximum how much there is"
+            if partition.host is not None and partition.table.kvm is not None:
+                step += "; or what its balloon holds and the host has swapped out (kvm)"
             problems.add(("partition", partition.row, "memory"), there=there, next_step=step)
             return
-        used += partition.memory_bytes
+        used += wanted
 
 
 def check_capacity(resolved: Resolved, problems: Problems) -> None:

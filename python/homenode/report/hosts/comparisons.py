@@ -4,12 +4,15 @@ summary by area, then throughput and processor time case by case.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.markup import escape
 from rich.table import Table
 
 from homenode.hosts.comparison import Comparison
 from homenode.hosts.reduce import Cell, Pair, identities
 from homenode.model.numbers import NOTHING, number, signed, significant
+from homenode.report.hosts.responses import NOT_TOLD, milliseconds
 from homenode.report.hosts.words import between, counted, deviation, percent, span
 from homenode.report.tables import plain_table
 
@@ -37,6 +40,7 @@ def _summary(found: Comparison) -> Table:
         "mean %",
         "95 % interval",
         "CPU saving %",
+        "response %",
         "undecided",
         title=f"{_side(found, found.second)} against {_side(found, found.first)}",
     )
@@ -49,6 +53,7 @@ def _summary(found: Comparison) -> Table:
             deviation(area.speed.mean),
             between(area.speed.low, area.speed.high),
             NOTHING if saving is None else span(*saving),
+            _response_span(area.pairs),
             str(area.undecided or NOTHING),
         )
     if len(found.areas) > 1:
@@ -62,9 +67,16 @@ def _summary(found: Comparison) -> Table:
             deviation(mean.mean),
             between(mean.low, mean.high),
             NOTHING if saving_mean is None else signed(100.0 * (1.0 - saving_mean.mean), 1),
+            _response_span(found.pairs),
             str(sum(area.undecided for area in found.areas) or NOTHING),
         )
     return table
+
+
+def _response_span(pairs: Sequence[Pair]) -> str:
+    """Least and largest change of the response times, each at the place that is decided."""
+    found = [100.0 * (pair.response.ratio.mean - 1.0) for pair in pairs if pair.response]
+    return span(min(found), max(found)) if found else NOT_TOLD
 
 
 def _side(found: Comparison, name: str) -> str:
@@ -152,29 +164,34 @@ def _response(found: Comparison) -> Table:
         "95 % interval",
         "floor %",
         "",
-        title="Response time, case by case",
+        title="Response times, case by case",
     )
     table.columns[1].justify = table.columns[7].justify = "left"
     for pair in found.pairs:
-        if pair.response is None:
-            continue
-        one = pair.response
-        ms = [_milliseconds(cell, one.place) for cell in (pair.first, pair.second)]
-        table.add_row(
-            _name(found, pair),
-            one.place,
-            *ms,
-            deviation(one.ratio.mean),
-            between(one.ratio.low, one.ratio.high),
-            percent(one.floor),
-            f"[{_RESPONSE_COLOURS[one.verdict]}]{one.verdict}[/]",
-        )
+        for index, cells in enumerate(_places(pair)):
+            table.add_row("" if index else _name(found, pair), *cells)
     return table
 
 
-def _milliseconds(cell: Cell, place: str) -> str:
+def _places(pair: Pair) -> list[tuple[str, ...]]:
+    """A row for each place that both tell; one is decided, the others are there to look at."""
+    if pair.response is None:
+        return [("", NOT_TOLD, NOT_TOLD)]
+    one, rows = pair.response, []
+    for place, change in pair.response.changes.items():
+        times = [_typical(cell, place) for cell in (pair.first, pair.second)]
+        row = (place, *times, deviation(1.0 + change))
+        if place == one.place:
+            verdict = f"[{_RESPONSE_COLOURS[one.verdict]}]{one.verdict}[/]"
+            row = (*row, between(one.ratio.low, one.ratio.high), percent(one.floor), verdict)
+        rows.append(row)
+    return rows
+
+
+def _typical(cell: Cell, place: str) -> str:
+    """The geometric mean over the runs, whose ratio is the change beside it."""
     found = cell.spread_of(lambda run: run.latency_ms.get(place))
-    return NOTHING if found is None else significant(found.mean)
+    return milliseconds(None if found is None else found.mean)
 
 
 def _saving_interval(pair: Pair) -> str:

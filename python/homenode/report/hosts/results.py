@@ -12,14 +12,14 @@ from homenode.hosts.reduce import Cell, Measured, identities, summarize
 from homenode.hosts.reduce.repetitions import WARM_UP_SHIFT
 from homenode.hosts.reduce.scaling import Capability
 from homenode.hosts.statistics import detectable
-from homenode.model.numbers import NOTHING, number, significant
+from homenode.model.numbers import NOTHING, significant
+from homenode.report.hosts.guests import guests_sentences, guests_tables
+from homenode.report.hosts.responses import NOT_TOLD, response_mean, response_tables, tail
 from homenode.report.hosts.scaling import scaling_sentences, scaling_table
 from homenode.report.hosts.two_hosts import two_hosts_sentences, two_hosts_tables
 from homenode.report.hosts.words import counted, percent, reasons
 from homenode.report.tables import plain_table
 
-_LATENCY = ("p99", "p95", "max", "mean")
-"""The one that is shown: the first that the tool tells."""
 _HOW_TO_READ = (
     "result: geometric mean of the runs; CV: variation from run to run; busy: of the processors "
     "that the case was allowed; us/unit: processor time of a unit of work."
@@ -37,7 +37,9 @@ def tables(
     name = result.suite.get("name", "")
     return [
         *(_system_table(str(name), system, cells) for system, cells in by_system.items()),
+        *response_tables(by_system),
         *two_hosts_tables(summary.cells),
+        *guests_tables(summary.cells),
         *(scaling_table(one) for one in summary.sets),
     ]
 
@@ -51,6 +53,7 @@ def _system_table(suite: str, system: str, cells: Sequence[Cell]) -> Table:
         "CV %",
         "busy %",
         "us/unit",
+        "mean ms",
         "tail ms",
         "runs",
         title=f"{escape(suite)} on {escape(system)}",
@@ -74,10 +77,11 @@ def _row(cell: Cell, *, several: bool) -> list[str]:
         NOTHING if score is None else percent(score.cv),
         percent(shown.busy),
         NOTHING if each is None else significant(1e6 * each.mean),
-        _tail(shown),
+        response_mean(shown),
+        tail(shown),
     ]
     if not cell.runs:
-        figures = [figure if figure == NOTHING else f"({figure})" for figure in figures]
+        figures = [one if one in (NOTHING, NOT_TOLD) else f"({one})" for one in figures]
     return [
         f"{name}, {counted(count, 'CPU')}" if several else name,
         figures[0],
@@ -87,14 +91,6 @@ def _row(cell: Cell, *, several: bool) -> list[str]:
     ]
 
 
-def _tail(cell: Cell) -> str:
-    for name in _LATENCY:
-        found = cell.latency(name)
-        if found is not None:
-            return f"{number(found, 3 if found < 1.0 else 2)} {name}"
-    return NOTHING
-
-
 def sentences(
     result: Measured, capability: Capability | None = None, source: str = "linear scaling"
 ) -> list[str]:
@@ -102,6 +98,7 @@ def sentences(
     summary = summarize(result, capability, source)
     lines = [_HOW_TO_READ, *session_lines(result), *_noise_lines(summary.cells)]
     lines += two_hosts_sentences(summary.cells)
+    lines += guests_sentences(summary.cells)
     for one in summary.sets:
         lines += scaling_sentences(one)
     rejected = summary.rejections

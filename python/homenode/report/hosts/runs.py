@@ -10,6 +10,7 @@ from rich.table import Table
 from homenode.hosts.record import RunRecord
 from homenode.hosts.reduce import Cell, Measured, cells_of, identities
 from homenode.model.numbers import NOTHING, significant
+from homenode.report.hosts.responses import milliseconds, tail_of
 from homenode.report.hosts.words import percent
 from homenode.report.tables import plain_table
 
@@ -26,12 +27,14 @@ def runs_table(result: Measured) -> Table:
         "unit",
         "busy %",
         "us/unit",
+        "mean ms",
+        "tail ms",
         "others %",
         "steal %",
         "why it does not count",
         title="Repetitions in the order in which they were made",
     )
-    for column in (1, 2, 6, 11):
+    for column in (1, 2, 6, 13):
         table.columns[column].justify = "left"
     for run in sorted(result.records, key=lambda one: one.order):
         table.add_row(*_run(run))
@@ -50,6 +53,8 @@ def _run(run: RunRecord) -> list[str]:
         escape(run.unit),
         percent(identities.busy(run)),
         NOTHING if each is None else significant(1e6 * each),
+        milliseconds(run.latency_ms.get("mean")),
+        tail_of(run.latency_ms),
         percent(run.foreign),
         percent(run.steal),
         escape(run.rejected or ""),

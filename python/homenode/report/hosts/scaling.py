@@ -10,6 +10,7 @@ from homenode.hosts.reduce.pair import MATCHED_POINTS
 from homenode.hosts.statistics import Usl
 from homenode.model.numbers import NOTHING, number, significant
 from homenode.model.scaling_curve import FRACTION
+from homenode.report.hosts.responses import response_mean, tail
 from homenode.report.hosts.words import percent
 from homenode.report.tables import plain_table
 
@@ -29,6 +30,8 @@ def scaling_table(found: ScalingSet) -> Table:
             NOTHING if size.cpu_per_unit_us is None else significant(size.cpu_per_unit_us)
             for size in found.sizes
         ],
+        "response, mean [ms]": [response_mean(size.cell) for size in found.sizes],
+        "response, tail [ms]": [tail(size.cell) for size in found.sizes],
         "ITR ratio": [_ratio(size) for size in found.sizes],
         "  95 % interval": [_interval(size) for size in found.sizes],
         "reference ratio": [number(size.capability_ratio) for size in found.sizes],

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from homenode.model.catalog.virtualized import HostPage
 from homenode.model.document import Form, OrText, Quantity, Table
 from homenode.model.scenario.file.amounts import Name
-from homenode.model.units import TIME
+from homenode.model.units import SIZE, TIME
 
 MOST_CPUS = 4096
 _RANGE = re.compile(r"\s*(\d{1,5})\s*(?:-\s*(\d{1,5})\s*)?")
@@ -35,10 +35,20 @@ Burst = Annotated[int, Quantity(TIME, "0 ns", "1 h")]
 Slice = Annotated[int, Quantity(TIME, "100 us", "100 ms")]
 Poll = Annotated[int, Quantity(TIME, "0 ns", "10 ms")]
 Direct = Annotated[int, Quantity(TIME, "0 ns", "1 ms")]
+PageIn = Annotated[int, Quantity(TIME, "1 us", "1 s")]
+Memory = Annotated[int, Quantity(SIZE, "1 MiB", "64 TiB")]
 IO_NS = 5_000
 """What a thread needs for a request, and for its answer [ns]: one queue of virtio-blk did 96,100 to
 99,400 requests a second (TUM-DSE, CVM_eval, "virtio-blk poll"), 10.2 us each if its thread never
 rested; half of that for either is assumed.
+"""
+PAGE_IN_NS = 100_000
+"""How long a page takes from a swap device [ns]: flash reads 4 KiB in 80 to 120 us, a disk in 4 to
+10 ms (assumed, 50 us to 10 ms).
+"""
+PAGE_IN_WORK_NS = 10_000
+"""What a page costs the processor: the fault, another page's way out, the request to the device
+(assumed, 3 to 30 us) [ns].
 """
 DEFAULT_PERIOD_NS = 100_000_000
 """Period of a quota where none is given (`cpu.max`)."""
@@ -143,6 +153,22 @@ class Kvm(Table):
         description=(
             "emulatorpin: processors for QEMU's main loop, and for I/O threads without pins"
         ),
+    )
+    balloon: Memory | None = Field(
+        None, description="memory that its balloon holds: the guest has so much less"
+    )
+    swapped: Memory | None = Field(
+        None,
+        description="of its memory, what the host has on its swap device, untouched pages first",
+    )
+    guest_page_in: PageIn = Field(
+        PAGE_IN_NS, description="how long a page takes from the guest's own swap device"
+    )
+    host_page_in: PageIn = Field(
+        PAGE_IN_NS, description="how long a page takes from the host's swap device"
+    )
+    page_in_work: Direct = Field(
+        PAGE_IN_WORK_NS, description="processor time of a page that comes in; 3 to 30 us as a rule"
     )
     io_request: Direct = Field(
         IO_NS, description="time of such a thread for a request; 2 to 10 us as a rule"
