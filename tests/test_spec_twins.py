@@ -32,6 +32,7 @@ PARTS = frozenset(
         "StreamSpec",
         "ThinkSpec",
         "WorkingSetSpec",
+        "BuffersSpec",
     }
 )
 """What several dictionaries have in common; the engine never sees one of these by itself."""

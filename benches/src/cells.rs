@@ -136,6 +136,7 @@ fn two_cells(other: Machine) -> Machine {
         latency_ns,
         victim: false,
         bytes_per_s: None,
+        line_ns: 0.0,
     };
     let distance = |local, near, far| ByDistance { local, near, far };
     Machine {

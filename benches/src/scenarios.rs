@@ -202,6 +202,8 @@ pub fn oltp() -> Profile {
         miss_exponent: 0.5,
         working_set_bytes: 0.0,
         working_set_touches: 0.0,
+        buffers_bytes: 0.0,
+        copied_bytes: 0.0,
         sharing: 0.3,
         footprint_bytes: 512 << 10,
         footprint_common: 0.75,
@@ -232,6 +234,7 @@ fn power_795() -> Machine {
         latency_ns,
         victim,
         bytes_per_s: None,
+        line_ns: 0.0,
     };
     let distance = |local, near, far| ByDistance { local, near, far };
     Machine {

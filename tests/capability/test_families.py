@@ -41,6 +41,15 @@ def test_every_machine_is_of_a_family() -> None:
     assert told | ALONE == set(machines())
 
 
+def test_a_family_is_in_the_order_in_which_its_machines_came() -> None:
+    for _, names in FAMILIES.values():
+        described = [machine(full_name(name)) for name in names]
+        for told in ([one.year for one in described], [one.pci for one in described]):
+            known = [figure.value for figure in told if figure is not None]
+            assert known == sorted(set(known))
+    assert machine("ibm-z9").year is not None
+
+
 @pytest.mark.parametrize(("work", "older", "newer"), PAIRS)
 def test_a_newer_machine_is_neither_smaller_nor_slower(work: str, older: str, newer: str) -> None:
     """A core with all its threads busy, of Z with one, and all cores. Of no machine that is shipped

@@ -212,6 +212,23 @@ def test_a_core_without_a_stated_rate_is_told(
     assert not any("core_rate" in line for line in comparison_lines(compared))
 
 
+@pytest.mark.parametrize(
+    ("base", "machine", "told", "ratio"),
+    [
+        ("ibm-z196", "ibm-zec12", [1202.0, 1514.0], "1.26"),
+        ("ibm-zec12", "ibm-z10", [1514.0, None], None),
+    ],
+)
+def test_what_the_maker_publishes_of_a_processor_stands_beside_it(
+    suite_path: Path, base: str, machine: str, told: list[float | None], ratio: str | None
+) -> None:
+    result = compare_machines(base, machine, suite_path, only=["busy-4"])
+    assert result.as_json()["pci"] == told
+    lines = [line for line in comparison_lines(result) if "(PCI)" in line]
+    assert len(lines) == (ratio is not None)
+    assert all(f", {ratio} in the mean" in line for line in lines)
+
+
 def test_machines_of_two_instruction_sets_are_no_ratio_for_a_program(
     suite_path: Path, compared: MachineComparison
 ) -> None:

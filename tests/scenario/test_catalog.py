@@ -157,7 +157,14 @@ def test_a_profile_of_an_earlier_version_still_reads(tmp_path: Path) -> None:
 
 WORKING_SET = {"working_set", "working_set_touches"}
 """Numbers that no shipped profile has: of no shipped work a knee is known."""
-UNSAID = {"roaming", "flush_instructions", "control_share", "branch_misses"}
+UNSAID = {
+    "roaming",
+    "flush_instructions",
+    "control_share",
+    "branch_misses",
+    "buffers",
+    "copied",
+}
 """What a profile need not say."""
 
 
@@ -191,6 +198,32 @@ working_set_touches = { value = 0.01, assumed = "its height", range = [0.005, 0.
     (tmp_path / "knee.toml").write_text(text + told, encoding="utf-8")
     spec = catalog.profile(tmp_path / "knee.toml").spec()
     assert (spec["working_set_bytes"], spec["working_set_touches"]) == (24 << 20, 0.01)
+
+
+def test_what_is_copied_and_how_wide_its_ways_are_reach_the_engine_where_something_is() -> None:
+    assert "copied_bytes" not in catalog.profile("oltp").spec()
+    spec = catalog.profile("file-server").spec()
+    assert (spec["buffers_bytes"], spec["copied_bytes"]) == (6 << 20, 0.8)
+    z196 = catalog.machine("ibm-z196")
+    assert "streams" not in machine_spec(z196)
+    told = machine_spec(z196, copies=True)
+    # A line of 256 bytes over 166.4 GB/s, then over 22.4, the narrowest up to memory.
+    lines = [round(cache.get("line_ns", 0.0), 2) for cache in told["caches"]]
+    assert lines == [0.0, 1.54, 11.43, 11.43]
+    assert round(told["streams"]["transfer_ns"], 2) == 11.43
+    for cache in machine_spec(z196, streams=True)["caches"]:
+        assert "line_ns" not in cache
+
+
+def test_a_machine_that_tells_no_ways_copies_by_latencies_alone() -> None:
+    untold = next(
+        described
+        for described in map(catalog.machine, catalog.machines())
+        if described.streams is None
+    )
+    spec = machine_spec(untold, copies=True)
+    assert "streams" not in spec
+    assert all("line_ns" not in cache for cache in spec["caches"])
 
 
 def described_in(folder: str) -> list[Any]:

@@ -275,6 +275,16 @@ CASES: dict[str, tuple[str, str, str]] = {
         "workload =",
         "working_set_bytes is 0, it must be above 0 where its lines are touched",
     ),
+    "buffers that nobody copies": (
+        loops(buffers='"8 MiB"'),
+        "workload =",
+        "copied_bytes is 0, it must be above 0 beside buffers",
+    ),
+    "copies of no buffers": (
+        loops(copied='"1 B"'),
+        "workload =",
+        "buffers_bytes is 0, it must be above 0 where something is copied",
+    ),
     "work between two messages": (
         host(
             workload=pairs(exchanges=10_000, work=profile(instructions="5e3")),

@@ -51,6 +51,7 @@ fn example_machine() -> Machine {
         latency_ns,
         victim: false,
         bytes_per_s: None,
+        line_ns: 0.0,
     };
     machine.caches = vec![
         cache("L1", 768, 1.0),

@@ -75,6 +75,16 @@ def _causes(results: list[CaseResult]) -> list[str]:
     return sorted(shown, key=lambda c: (usual.index(c) if c in usual else len(usual), c))
 
 
+def _by_the_maker(result: MachineComparison) -> list[str]:
+    """What the maker publishes of one processor of each, where both are told."""
+    told = [one for one in result.pci if one is not None]
+    if len(told) != 2:
+        return []
+    base, machine = told
+    indices = f"Published capacity index of one processor (PCI): {base:g} and {machine:g}, "
+    return [f"{indices}{number(machine / base)} in the mean of the maker's workloads."]
+
+
 def _range(result: CaseResult) -> str:
     spread = result.gain_range
     return NOTHING if spread is None else f"{spread[0]:+.1f}..{spread[1]:+.1f}"
@@ -107,6 +117,7 @@ def comparison_lines(result: MachineComparison) -> list[str]:
     for why in dict.fromkeys(result.left_out.values()):
         names = [name for name, reason in result.left_out.items() if reason == why]
         lines.append(f"left out: {listed(names)}: {why}")
+    lines += _by_the_maker(result)
     if result.unrated and result.cases:
         lines.append(
             f"no core_rate is stated for {' and '.join(result.unrated)}: at equal clock its core "

@@ -22,7 +22,7 @@
 //! `(1 - r) n K(v T / n) + r N K(v T / N)`.
 //!
 //! A working set that is touched evenly adds W (1 - e^(-q line x / W)) to K and q e^(-q line x / W)
-//! to m (see [`MissCurve`]).
+//! to m (see [`MissCurve`]). Buffers that are copied do as well, with f = r = 0.
 //!
 //! So neighbours take by what they bring in and not by being busy, threads that share data lose
 //! less to each other than strangers do, and data that many cores of a chip use lie there once.
@@ -103,10 +103,23 @@ struct Stream {
 }
 
 impl Working {
-    /// Of a profile on a machine.
+    /// With buffers of so many bytes in place of one job's, if it has some.
+    pub(super) fn with_buffers(mut self, bytes: f64) -> Self {
+        if let Some(buffers) = &mut self.curve.buffers {
+            buffers.bytes = bytes;
+        }
+        self
+    }
+
+    /// Its misses by capacity.
+    pub(super) fn curve(&self) -> MissCurve {
+        self.curve
+    }
+
+    /// Of one job of a profile on a machine.
     pub fn of(machine: &Machine, profile: &Profile) -> Self {
         Self {
-            curve: MissCurve::of(profile),
+            curve: MissCurve::of(profile, machine.line_bytes),
             common: profile.footprint_common,
             roaming: profile.roaming,
             line_bytes: f64::from(machine.line_bytes),
@@ -121,16 +134,22 @@ impl Working {
     /// What each of so many threads of a partition finds in a cache that is theirs alone: of its
     /// own and in common [bytes].
     pub(super) fn divided(&self, bytes: f64, threads: f64) -> (f64, f64) {
-        let most = ((1.0 - self.common) * threads + self.common) * self.curve.most();
+        let copied = self.curve.most_copied();
+        let usual = self.curve.most() - copied;
+        let most = ((1.0 - self.common) * threads + self.common) * usual + threads * copied;
         if threads <= 1.0 || self.curve.is_nothing() || most <= bytes {
             return (bytes, bytes);
         }
         let mut done = 0.0;
         for _ in 0..40 {
-            let (each, all) = (self.brought(done / threads), self.brought(done));
-            let held = (1.0 - self.common) * threads * each + self.common * all;
-            let fills =
-                (1.0 - self.common) * self.fill(1.0, each) + self.common * self.fill(1.0, all);
+            let (each, all) = (done / threads, done);
+            let (common, own) = (self.common, 1.0 - self.common);
+            let held = own * threads * self.usual_brought(each)
+                + common * self.usual_brought(all)
+                + threads * self.copies_brought(each);
+            let fills = own * self.usual_fill(1.0, each)
+                + common * self.usual_fill(1.0, all)
+                + self.copies_fill(1.0, each);
             let step = (bytes - held) / fills;
             done += step;
             if step.abs() <= 1e-12 * done {
@@ -140,9 +159,25 @@ impl Working {
         (self.brought(done / threads), self.brought(done))
     }
 
-    /// Bytes a nanosecond that a cache gets of so many instructions in it, while it holds `bytes`.
-    fn fill(&self, per_ns: f64, bytes: f64) -> f64 {
-        per_ns * self.line_bytes * self.curve.at(bytes)
+    /// Bytes brought in by so many instructions, copies left out.
+    fn usual_brought(&self, instructions: f64) -> f64 {
+        self.curve.usual_brought(self.line_bytes * instructions)
+    }
+
+    /// Bytes that copies brought in by so many instructions.
+    fn copies_brought(&self, instructions: f64) -> f64 {
+        self.curve.copies_brought(self.line_bytes * instructions)
+    }
+
+    /// Bytes a nanosecond that a cache gets of so many instructions in it, copies left out, after
+    /// so many of one thread.
+    fn usual_fill(&self, per_ns: f64, after: f64) -> f64 {
+        per_ns * self.line_bytes * self.curve.usual_after(self.line_bytes * after)
+    }
+
+    /// The same for copies.
+    fn copies_fill(&self, per_ns: f64, after: f64) -> f64 {
+        per_ns * self.line_bytes * self.curve.copies_after(self.line_bytes * after)
     }
 
     /// Whether any processor takes up its work.
@@ -150,23 +185,29 @@ impl Working {
         self.roaming > 0.0
     }
 
-    /// Misses of a thread which finds so many bytes.
+    /// Misses of a thread which finds so many bytes, copies left out.
     pub(super) fn misses(&self, found: Found) -> f64 {
+        let at = |bytes| self.curve.usual_at(bytes);
         if found.own == found.common && (found.own == found.roaming || !self.roams()) {
-            return self.curve.at(found.own);
+            return at(found.own);
         }
         let alone = if self.roams() {
             let (stays, roams) = (1.0 - self.roaming, self.roaming);
-            stays * self.curve.at(found.own) + roams * self.curve.at(found.roaming)
+            stays * at(found.own) + roams * at(found.roaming)
         } else {
-            self.curve.at(found.own)
+            at(found.own)
         };
-        (1.0 - self.common) * alone + self.common * self.curve.at(found.common)
+        (1.0 - self.common) * alone + self.common * at(found.common)
+    }
+
+    /// Copies among them: a thread's buffers are its own and stay with it.
+    pub(super) fn copies(&self, found: Found) -> f64 {
+        self.curve.copies_at(found.own)
     }
 
     /// Misses that go to work which roams, of a thread that finds so many bytes of it.
     pub(super) fn roaming_misses(&self, bytes: f64) -> f64 {
-        (1.0 - self.common) * self.roaming * self.curve.at(bytes)
+        (1.0 - self.common) * self.roaming * self.curve.usual_at(bytes)
     }
 }
 
@@ -356,22 +397,19 @@ fn filled(age: f64, streams: &[Stream], working: &[Working]) -> (f64, f64) {
     for stream in streams {
         let of = &working[stream.partition];
         let (own, done) = (stream.threads.max(1.0), stream.per_ns * age);
-        let all = of.brought(done);
-        let each = if own > 1.0 {
-            of.brought(done / own)
-        } else {
-            all
-        };
-        let fill = |bytes| of.fill(stream.per_ns, bytes);
-        let (mut alone, mut comes) = (own * each, fill(each));
+        let each = if own > 1.0 { done / own } else { done };
+        let fill = |after| of.usual_fill(stream.per_ns, after);
+        let (mut alone, mut comes) = (own * of.usual_brought(each), fill(each));
         if of.roams() {
             let jobs = stream.everywhere.max(own);
-            let part = of.brought(done / jobs);
-            alone += of.roaming * (jobs * part - alone);
+            let part = done / jobs;
+            alone += of.roaming * (jobs * of.usual_brought(part) - alone);
             comes += of.roaming * (fill(part) - comes);
         }
-        held += (1.0 - of.common) * alone + of.common * all;
-        fills += (1.0 - of.common) * comes + of.common * fill(all);
+        held += (1.0 - of.common) * alone + of.common * of.usual_brought(done);
+        fills += (1.0 - of.common) * comes + of.common * fill(done);
+        held += own * of.copies_brought(each);
+        fills += of.copies_fill(stream.per_ns, each);
     }
     (held, fills)
 }
@@ -379,6 +417,7 @@ fn filled(age: f64, streams: &[Stream], working: &[Working]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::WorkingSet;
 
     fn working(common: f64, m0: f64) -> Working {
         Working {
@@ -387,6 +426,7 @@ mod tests {
                 c0_bytes: 262_144.0,
                 exponent: 0.5,
                 set: None,
+                buffers: None,
             },
             common,
             roaming: 0.0,
@@ -436,6 +476,20 @@ mod tests {
             let (held, _) = filled(next, &busy, &works);
             assert!((least..1.2).contains(&(held / bytes)), "{last}: {held}");
         }
+    }
+
+    #[test]
+    fn buffers_of_two_threads_are_never_one() {
+        let bytes = 1_048_576.0;
+        let mut copies = working(1.0, 0.0);
+        copies.curve.buffers = Some(WorkingSet {
+            bytes: 0.75 * bytes,
+            touches: 0.01,
+        });
+        let (own, _) = copies.divided(bytes, 2.0);
+        assert!((own / bytes - 0.5).abs() < 1e-9, "{own}");
+        let fits = copies.divided(2.0 * bytes, 2.0);
+        assert_eq!(fits, (2.0 * bytes, 2.0 * bytes));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! one number of busy threads: worked out once a run.
 
 use super::age::{Found, Working};
+use super::buffers;
 use super::miss::MissCurve;
 use super::pause::Pause;
 use super::pipeline::core_ns;
@@ -33,6 +34,8 @@ pub struct Fixed {
     pub(super) core_ns: f64,
     /// What it goes through in order; none = nothing.
     pub(super) stream: Option<Stream>,
+    /// Time of a line from memory on its narrowest link [ns].
+    pub(super) memory_line_ns: f64,
     /// Share of the lines from memory whose translation must be looked up; none = of no account.
     pub(super) walked: Option<f64>,
     /// What a line from memory waits for its translation in a virtual machine beyond that [ns].
@@ -63,8 +66,10 @@ pub struct Fixed {
 pub(super) struct Private {
     /// How many they are.
     pub count: usize,
-    /// Misses per instruction beyond each, were nothing shared.
+    /// Misses per instruction beyond each, were nothing shared, copies left out.
     pub misses: [f64; MAX_CACHES],
+    /// Copies that miss each.
+    pub copies: [f64; MAX_CACHES],
     /// Capacity for one thread of them all [bytes].
     pub bytes: f64,
 }
@@ -80,20 +85,22 @@ impl Fixed {
     /// Works them out for a thread beside which so many, itself included, are busy on the core.
     pub fn of(machine: &Machine, partition: &Partition, threads: u8) -> Self {
         let profile = &partition.profile;
-        let curve = MissCurve::of(profile);
+        let working = working(machine, partition);
+        let curve = working.curve();
         let core_ns = core_ns(machine, profile);
         let walked = machine.translation.map(|translation| {
             let reach = f64::from(translation.entries) * partition.page_bytes as f64;
             (1.0 - reach / partition.data_bytes as f64).max(0.0)
         });
         Self {
-            working: Working::of(machine, profile),
-            shared_misses: curve.at(SHARING_AT_BYTES),
+            working,
+            shared_misses: curve.usual_at(SHARING_AT_BYTES),
             levels: Private::of(machine, &curve, threads),
             exposed: 1.0 - profile.overlap,
             pause: Pause::of(machine),
             core_ns,
             stream: Stream::of(machine, profile, threads, core_ns),
+            memory_line_ns: memory_line_ns(machine),
             walked,
             nested_ns: walks::beyond_ns(machine, partition),
             hypervisor_share: exits::share(machine, partition),
@@ -109,6 +116,18 @@ impl Fixed {
     }
 }
 
+/// What a thread of a partition brings into caches: with the buffers of all jobs that take turns on
+/// it.
+pub fn working(machine: &Machine, partition: &Partition) -> Working {
+    let profile = &partition.profile;
+    let of_one = Working::of(machine, profile);
+    if profile.buffers_bytes <= 0.0 {
+        return of_one;
+    }
+    let instruction_ns = idle_ns(machine, profile, partition.smt);
+    of_one.with_buffers(buffers::of_all(partition, instruction_ns))
+}
+
 /// Time for which an instruction's stores occupy their way [ns]; none = of no account.
 pub(super) fn stores_ns(machine: &Machine, profile: &Profile) -> Option<f64> {
     let each = |path| store::occupancy_ns(path, profile, machine.clock_hz);
@@ -121,6 +140,7 @@ pub(super) fn stores_ns(machine: &Machine, profile: &Profile) -> Option<f64> {
 pub(super) fn idle_ns(machine: &Machine, profile: &Profile, threads: u8) -> f64 {
     let working = Working::of(machine, profile);
     let (mut bytes, mut before, mut stall_ns) = (0.0, 0.0, 0.0);
+    let mut copied = 0.0;
     for (level, cache) in machine.caches.iter().enumerate() {
         let (own, common) = if cache.scope <= CacheScope::Core {
             let own = cache.bytes as f64 / sharers(machine, cache, threads);
@@ -128,22 +148,29 @@ pub(super) fn idle_ns(machine: &Machine, profile: &Profile, threads: u8) -> f64 
         } else {
             working.divided(cache.bytes as f64, f64::from(threads))
         };
-        let misses = working.misses(Found {
+        let found = Found {
             own: inside(bytes, cache, own),
             roaming: inside(bytes, cache, own),
             common: inside(bytes, cache, common),
-        });
+        };
+        let copies = working.copies(found);
+        let misses = working.misses(found) + copies;
         bytes = inside(bytes, cache, own);
         if level > 0 {
-            stall_ns += (before - misses) * cache.latency_ns;
+            stall_ns += (before - misses) * cache.latency_ns + (copied - copies) * cache.line_ns;
         }
-        before = misses;
+        (before, copied) = (misses, copies);
     }
-    stall_ns += before * machine.memory_ns.local;
+    stall_ns += before * machine.memory_ns.local + copied * memory_line_ns(machine);
     let core_ns = core_ns(machine, profile);
     let stream = Stream::of(machine, profile, threads, core_ns);
     let lines_ns = stream.map_or(0.0, |stream| stream.wait_ns(machine.memory_ns.local));
     core_ns + stall_ns * (1.0 - profile.overlap) + lines_ns
+}
+
+/// Time of a line on the narrowest link between memory and the core, as far as it is known [ns].
+pub(super) fn memory_line_ns(machine: &Machine) -> f64 {
+    machine.streams.map_or(0.0, |path| path.transfer_ns)
 }
 
 /// Threads that divide a cache among them, of so many that are busy on a core.
@@ -169,13 +196,15 @@ impl Private {
         let mut levels = Self {
             count: 0,
             misses: [0.0; MAX_CACHES],
+            copies: [0.0; MAX_CACHES],
             bytes: 0.0,
         };
         let own = |scope: CacheScope| scope <= CacheScope::Core;
         for cache in machine.caches.iter().take_while(|cache| own(cache.scope)) {
             let own = cache.bytes as f64 / sharers(machine, cache, threads);
             levels.bytes = inside(levels.bytes, cache, own);
-            levels.misses[levels.count] = curve.at(levels.bytes);
+            levels.misses[levels.count] = curve.usual_at(levels.bytes);
+            levels.copies[levels.count] = curve.copies_at(levels.bytes);
             levels.count += 1;
         }
         levels

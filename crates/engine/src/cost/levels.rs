@@ -14,6 +14,8 @@ pub(super) struct Levels {
     pub count: usize,
     /// Misses per instruction beyond each level, communication apart.
     pub misses: [f64; MAX_CACHES],
+    /// Copies among them.
+    pub copies: [f64; MAX_CACHES],
     /// Capacity for one thread up to the last level private to a core [bytes].
     pub private_bytes: f64,
     /// Index of that level.
@@ -34,6 +36,7 @@ impl Levels {
         let mut levels = Self {
             count: caches.len(),
             misses: private.misses,
+            copies: private.copies,
             private_bytes: private.bytes,
             private: private.count.saturating_sub(1),
             communication: 0.0,
@@ -52,6 +55,7 @@ impl Levels {
             let finds = finds(place, fixed, level);
             let found = finds.map(|bytes| fixed::inside(inside, cache, bytes));
             levels.misses[level] = alone * fixed.working.misses(found);
+            levels.copies[level] = fixed.working.copies(found);
             (inside, roaming) = (found.own, found.roaming);
             if level == 0 {
                 levels.private = level;
@@ -63,6 +67,10 @@ impl Levels {
             let left = fixed.working.roaming_misses(roaming) - elsewhere_missed(place, fixed);
             levels.roamed = (alone * left).max(0.0);
         }
+        // Nobody else writes what a thread copies, so that it is all misses of its own.
+        for (misses, copies) in levels.misses.iter_mut().zip(levels.copies) {
+            *misses += copies;
+        }
         levels
     }
 
@@ -70,6 +78,12 @@ impl Levels {
     #[inline]
     pub fn hits(&self, level: usize) -> f64 {
         (self.misses[level - 1] - self.misses[level]).max(0.0)
+    }
+
+    /// Copies among them.
+    #[inline]
+    pub fn copied(&self, level: usize) -> f64 {
+        (self.copies[level - 1] - self.copies[level]).max(0.0)
     }
 
     /// Misses per instruction that memory serves.

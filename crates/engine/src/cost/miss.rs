@@ -12,7 +12,8 @@ use crate::spec::Profile;
 /// The lines of a working set of `W` bytes are touched `q` times an instruction, each with equal
 /// chance (an index, a table of hashes, a matrix). Of `y` bytes worth of lines that go by, with one
 /// line an instruction, it has then brought in `W (1 - e^(-q y/W))`, so that a cache that holds a
-/// share of it saves that share of its misses, and one that holds all of it all of them.
+/// share of it saves that share of its misses, and one that holds all of it all of them. Buffers
+/// that are copied from and to are such a set, which no other thread touches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MissCurve {
     /// Misses per instruction of an empty cache, but for those of the working set.
@@ -23,6 +24,8 @@ pub struct MissCurve {
     pub exponent: f64,
     /// What fits or does not, if there is something.
     pub set: Option<WorkingSet>,
+    /// What is copied, if something is: a thread's own, whatever it has in common with others.
+    pub buffers: Option<WorkingSet>,
 }
 
 /// Lines that are touched again and again, each with equal chance.
@@ -35,6 +38,11 @@ pub struct WorkingSet {
 }
 
 impl WorkingSet {
+    /// Of so many bytes, if there are some and they are touched.
+    fn of(bytes: f64, touches: f64) -> Option<Self> {
+        (bytes > 0.0 && touches > 0.0).then_some(Self { bytes, touches })
+    }
+
     fn brought(&self, passed: f64) -> f64 {
         -self.bytes * (-self.touches * passed / self.bytes).exp_m1()
     }
@@ -45,25 +53,40 @@ impl WorkingSet {
 }
 
 impl MissCurve {
-    /// The curve of a workload profile.
-    pub fn of(profile: &Profile) -> Self {
-        let (bytes, touches) = (profile.working_set_bytes, profile.working_set_touches);
+    /// The curve of a workload profile on a machine with such lines.
+    pub fn of(profile: &Profile, line_bytes: u32) -> Self {
+        let copies = profile.copied_bytes / f64::from(line_bytes);
         Self {
             m0: profile.miss_m0,
             c0_bytes: profile.miss_c0_bytes,
             exponent: profile.miss_exponent,
-            set: (bytes > 0.0 && touches > 0.0).then_some(WorkingSet { bytes, touches }),
+            set: WorkingSet::of(profile.working_set_bytes, profile.working_set_touches),
+            buffers: WorkingSet::of(profile.buffers_bytes, copies),
         }
     }
 
     /// Misses per instruction beyond `bytes` of cache.
     pub fn at(&self, bytes: f64) -> f64 {
-        match self.set {
-            None => self.by_law(bytes),
-            Some(set) => {
-                let passed = self.passed(bytes, set);
-                self.by_law(self.brought_by_law(passed)) + set.misses(passed)
-            }
+        if self.has_no_sets() {
+            return self.by_law(bytes);
+        }
+        let passed = self.passed(bytes);
+        self.usual_after(passed) + self.copies_after(passed)
+    }
+
+    /// Those of them that are no copies.
+    pub fn usual_at(&self, bytes: f64) -> f64 {
+        if self.has_no_sets() {
+            return self.by_law(bytes);
+        }
+        self.usual_after(self.passed(bytes))
+    }
+
+    /// Those of them that are copies.
+    pub fn copies_at(&self, bytes: f64) -> f64 {
+        match self.buffers {
+            None => 0.0,
+            Some(_) => self.copies_after(self.passed(bytes)),
         }
     }
 
@@ -77,23 +100,53 @@ impl MissCurve {
         }
     }
 
+    fn has_no_sets(&self) -> bool {
+        self.set.is_none() && self.buffers.is_none()
+    }
+
     /// Whether it never misses.
     pub fn is_nothing(&self) -> bool {
-        self.m0 <= 0.0 && self.set.is_none()
+        self.m0 <= 0.0 && self.has_no_sets()
     }
 
     /// The most that a thread of it can bring in [bytes].
     pub fn most(&self) -> f64 {
-        match self.set {
-            Some(set) if self.m0 <= 0.0 => set.bytes,
-            _ => f64::INFINITY,
+        if self.m0 > 0.0 || self.has_no_sets() {
+            return f64::INFINITY;
         }
+        self.set.map_or(0.0, |set| set.bytes) + self.most_copied()
+    }
+
+    /// What of that are its buffers [bytes].
+    pub fn most_copied(&self) -> f64 {
+        self.buffers.map_or(0.0, |set| set.bytes)
     }
 
     /// Bytes brought into an empty cache while so many bytes of lines go by, one an instruction.
     pub fn brought(&self, passed: f64) -> f64 {
+        self.usual_brought(passed) + self.copies_brought(passed)
+    }
+
+    /// Those of them that are no copies.
+    pub fn usual_brought(&self, passed: f64) -> f64 {
         let set = self.set.map_or(0.0, |set| set.brought(passed));
         self.brought_by_law(passed) + set
+    }
+
+    /// Those of them that are copies.
+    pub fn copies_brought(&self, passed: f64) -> f64 {
+        self.buffers.map_or(0.0, |set| set.brought(passed))
+    }
+
+    /// Misses per instruction, copies left out, after so many bytes of lines went by.
+    pub fn usual_after(&self, passed: f64) -> f64 {
+        let law = self.by_law(self.brought_by_law(passed));
+        law + self.set.map_or(0.0, |set| set.misses(passed))
+    }
+
+    /// Copies among the misses per instruction then.
+    pub fn copies_after(&self, passed: f64) -> f64 {
+        self.buffers.map_or(0.0, |set| set.misses(passed))
     }
 
     fn brought_by_law(&self, passed: f64) -> f64 {
@@ -112,13 +165,14 @@ impl MissCurve {
 
     /// What must go by until so many bytes were brought in. It starts below, and what is brought in
     /// rises ever more slowly, so that no step goes too far.
-    fn passed(&self, bytes: f64, set: WorkingSet) -> f64 {
+    fn passed(&self, bytes: f64) -> f64 {
         if bytes >= self.most() {
             return f64::INFINITY;
         }
-        let mut passed = bytes / (self.m0 + set.touches);
+        let touches = |set: Option<WorkingSet>| set.map_or(0.0, |set| set.touches);
+        let mut passed = bytes / (self.m0 + touches(self.set) + touches(self.buffers));
         for _ in 0..100 {
-            let misses = self.by_law(self.brought_by_law(passed)) + set.misses(passed);
+            let misses = self.usual_after(passed) + self.copies_after(passed);
             let step = (bytes - self.brought(passed)) / misses;
             passed += step;
             if step <= 1e-12 * passed {
@@ -140,6 +194,7 @@ mod tests {
             c0_bytes: 1024.0,
             exponent: 0.5,
             set: None,
+            buffers: None,
         };
         // (1 + 3)^-0.5 = 1/2, (1 + 15)^-0.5 = 1/4
         assert!((curve.at(3.0 * 1024.0) - 0.025).abs() < 1e-15);
@@ -156,6 +211,7 @@ mod tests {
                 c0_bytes: 32_768.0,
                 exponent: 0.5,
                 set: None,
+                buffers: None,
             };
             let power = 0.05 * (1.0 + bytes / 32_768.0).powf(-0.5);
             assert!((curve.at(bytes) / power - 1.0).abs() < 1e-12);
@@ -171,6 +227,7 @@ mod tests {
                 bytes: 1e6,
                 touches: 0.01,
             }),
+            buffers: None,
         }
     }
 
@@ -201,7 +258,7 @@ mod tests {
             let misses = both.at(bytes);
             // It falls, and what is brought in is what is missed.
             assert!(misses < before && misses > law.at(bytes));
-            let passed = both.passed(bytes, both.set.unwrap());
+            let passed = both.passed(bytes);
             assert!((both.brought(passed) / bytes - 1.0).abs() < 1e-9);
             before = misses;
         }

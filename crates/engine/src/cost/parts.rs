@@ -68,7 +68,7 @@ impl Class {
         self.add_hits(place, fixed, &levels);
         self.add_sharers(place, fixed, &sharers);
         self.add_roamed(place, fixed, (&levels, &sharers));
-        self.add_memory(place, fixed);
+        self.add_memory(place, fixed, &levels);
         self.add_translation(place, fixed);
         self.add_stream(place, fixed);
         let mut sum = Sum {
@@ -119,6 +119,16 @@ impl Class {
                 toll += place.occupancy.fabric.near_toll(place.chip);
             }
             self.book_lines(book, hits, (cache.latency_ns, toll), fixed);
+            self.book_copies(book, levels.copied(level), cache.line_ns, fixed);
+        }
+    }
+
+    /// Books what copies wait for the rest of their lines: the next one comes after it.
+    #[inline]
+    fn book_copies(&mut self, book: Book, lines: f64, line_ns: f64, fixed: &Fixed) {
+        if lines > 0.0 {
+            let ns = lines * fixed.waited(line_ns) * fixed.exposed;
+            self.books.add(book, ns);
         }
     }
 
@@ -179,13 +189,15 @@ impl Class {
 
     /// Lines from memory.
     #[inline]
-    fn add_memory(&mut self, place: &Place, fixed: &Fixed) {
+    fn add_memory(&mut self, place: &Place, fixed: &Fixed, levels: &Levels) {
+        let copied = levels.copies[levels.count - 1];
         for &(domain, share) in place.spread.memory_of(place.chip) {
             let distance = place.tree.memory_distance(place.chip, domain);
             let (book, source) = of_memory(distance);
             self.lines.add(source, self.memory_lines * share);
             let way = memory_latency(place, domain, distance, fixed.memory_work);
             self.book_lines(book, self.memory_lines * share, way, fixed);
+            self.book_copies(book, copied * share, fixed.memory_line_ns, fixed);
         }
     }
 

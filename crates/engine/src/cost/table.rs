@@ -3,7 +3,7 @@
 use super::age::Working;
 use super::books::Books;
 use super::class::Class;
-use super::fixed::Fixed;
+use super::fixed::{working, Fixed};
 use super::lines::Lines;
 use super::occupancy::{Occupancy, Spent};
 use super::place::Place;
@@ -112,7 +112,7 @@ impl Table {
             working: partitions
                 .iter()
                 .chain(&others)
-                .map(|partition| Working::of(machine, &partition.profile))
+                .map(|partition| working(machine, partition))
                 .collect(),
             machine: machine.clone(),
             tree,

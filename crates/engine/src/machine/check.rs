@@ -162,8 +162,10 @@ fn check_sizes(machine: &Machine) -> Result<(), MachineFault> {
             ("throttle.burst_ns", told.burst_ns, 1e-3, 1e9),
         ]
     });
+    let lines = machine.caches.iter().map(|cache| cache.line_ns);
     let more = latencies
         .map(|ns| ("cache latency_ns", ns, 0.0, 1e9))
+        .chain(lines.map(|ns| ("cache line_ns", ns, 0.0, 1e6)))
         .chain(walk.map(|ns| ("translation.walk_ns", ns, 0.0, 1e9)))
         .chain(walks)
         .chain(stores)

@@ -128,6 +128,7 @@ fn round_caches() -> Vec<Cache> {
         latency_ns,
         victim: false,
         bytes_per_s: None,
+        line_ns: 0.0,
     };
     vec![
         cache("L1", 32 << 10, CacheScope::Core, 1.0),

@@ -230,6 +230,10 @@ pub struct Cache {
     /// [bytes/s].
     #[serde(default)]
     pub bytes_per_s: Option<f64>,
+    /// Time of a line on the narrowest link between here and the core, for which work waits that
+    /// wants all of the line and the next one after it [ns].
+    #[serde(default)]
+    pub line_ns: f64,
 }
 
 /// Level of the tree at which a cache is shared.

@@ -36,6 +36,13 @@ pub struct Profile {
     /// Touches of its lines per instruction, those that the first level serves left out.
     #[serde(default)]
     pub working_set_touches: f64,
+    /// What a job copies from and to, again and again and piece by piece [bytes].
+    #[serde(default)]
+    pub buffers_bytes: f64,
+    /// Bytes of them that an instruction goes through, without those of pieces that were copied
+    /// just before.
+    #[serde(default)]
+    pub copied_bytes: f64,
     /// Share of the misses of a 2 MiB cache that go to lines last written by another core
     /// (communication) [0..1].
     pub sharing: f64,
@@ -129,6 +136,8 @@ impl Profile {
             miss_exponent: 0.5,
             working_set_bytes: 0.0,
             working_set_touches: 0.0,
+            buffers_bytes: 0.0,
+            copied_bytes: 0.0,
             sharing: 0.0,
             footprint_bytes: 0,
             footprint_common: 0.0,

@@ -6,7 +6,7 @@ use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
 use super::threads::Threads;
 use super::zvm_guests::Guests;
-use crate::cost::{Fixed, Spread, Working};
+use crate::cost::{working, Fixed, Spread, Working};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
@@ -119,7 +119,7 @@ impl Form {
             nodes: nodes(tree, &homes, &reads),
             even: is_even(tree, &homes, &reads),
             spread: Spread::new(tree, reads),
-            working: Working::of(machine, &one.profile),
+            working: working(machine, one),
             fixed: fixed(machine, tree, one),
             homes_by_node: by_node(tree, &homes),
             all_homes: self::homes(tree, one, one.processors.count().into()),

@@ -6,7 +6,9 @@
 //! uses.
 
 use crate::check::SpecFault;
-use crate::cost::{Books, Class, Contention, Lines, Occupancy, Place, Spent, Spread, Working};
+use crate::cost::{
+    working, Books, Class, Contention, Lines, Occupancy, Place, Spent, Spread, Working,
+};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
@@ -155,7 +157,7 @@ impl<'a> Layout<'a> {
             working: spec
                 .partitions
                 .iter()
-                .map(|p| Working::of(machine, &p.profile))
+                .map(|p| working(machine, p))
                 .collect(),
             groups: Vec::new(),
             tree,

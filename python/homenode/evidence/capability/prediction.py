@@ -232,7 +232,7 @@ def _undispatched(described: MachineDescription) -> MachineSpec:
     """The machine with cores of one's own also where its hypervisor knows none: what a layout of
     cores is worth is the hardware's matter, and no dispatcher takes part in a price.
     """
-    spec = machine_spec(described, streams=True)
+    spec = machine_spec(described, streams=True, copies=True)
     if described.hypervisor.policy in HOST_POLICIES:
         spec["hypervisor"] = {**spec["hypervisor"], "policy": "dedicated", "siblings": 1}
     return spec

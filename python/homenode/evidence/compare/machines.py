@@ -79,8 +79,17 @@ def compare_machines(
     unrated = tuple(n for n in dict.fromkeys(names) if catalog.machine(n).core_rate is None)
     sets = tuple(catalog.machine(name).instruction_set for name in names)
     rates = unrated if simulated else ()
+    told = (catalog.machine(name).pci for name in names)
+    pci = tuple(None if one is None else one.value for one in told)
     return MachineComparison(
-        suite, *names, tuple(results), left_out, interrupted, rates, instruction_sets=sets
+        suite,
+        *names,
+        tuple(results),
+        left_out,
+        interrupted,
+        rates,
+        instruction_sets=sets,
+        pci=pci,
     )
 
 

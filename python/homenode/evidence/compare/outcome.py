@@ -201,6 +201,10 @@ class MachineComparison:
     """Machines whose description has no `core_rate`."""
     instruction_sets: tuple[str | None, ...] = ()
     """Those of base and machine; none where a description does not tell."""
+    pci: tuple[float | None, ...] = ()
+    """The maker's capacity index of one processor of each; none where a description does not tell
+    it.
+    """
 
     def case(self, name: str) -> CaseResult | None:
         """A case by name; None if it was not done."""
@@ -231,4 +235,5 @@ class MachineComparison:
             "left_out": dict(self.left_out),
             "without_core_rate": list(self.unrated),
             "instruction_sets": list(self.instruction_sets),
+            "pci": list(self.pci),
         }

@@ -17,11 +17,13 @@ from homenode.model.document import Problems
 METRICS = (
     "throughput_gain_pct",
     "throughput_gain_pct_max",
+    "throughput_gain_pct_min",
     "saving_pct",
     "saving_pct_max",
+    "saving_pct_min",
 )
-"""Gain in throughput and saving of processor time for a unit of work; `_max` is the largest of all
-loads and cases instead of their mean."""
+"""Gain in throughput and saving of processor time for a unit of work; `_max` is the largest and
+`_min` the least of all loads and cases instead of their mean."""
 BASE, MACHINE = "base.", "machine."
 """What a path to a figure of either machine begins with."""
 

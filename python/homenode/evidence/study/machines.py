@@ -139,15 +139,19 @@ def in_files(comparison: MachineStudy, parameter: str) -> float:
 
 
 def metric_of(cases: Sequence[CaseResult], metric: str) -> Estimate:
-    """A metric over some cases: their mean, or for `_max` the largest of all their loads."""
-    gain, largest = metric.startswith("throughput"), metric.endswith("_max")
-    parts = [part for case in cases for part in (case.pairs if largest else (case,))]
+    """A metric over some cases: their mean, or for `_max` and `_min` the largest and the least of
+    all their loads.
+    """
+    gain = metric.startswith("throughput")
+    largest, least = metric.endswith("_max"), metric.endswith("_min")
+    by_load = largest or least
+    parts = [part for case in cases for part in (case.pairs if by_load else (case,))]
     values = [part.gain_pct if gain else part.saving_pct for part in parts]
     lacking = next((value for value in values if value.mean is None), None)
     if lacking is not None:
         return lacking
-    if largest:
-        return max(values, key=_known)
+    if by_load:
+        return (max if largest else min)(values, key=_known)
     return values[0] if len(values) == 1 else Estimate(sum(map(_known, values)) / len(values))
 
 

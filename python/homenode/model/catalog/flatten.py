@@ -13,6 +13,7 @@ from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.catalog.profile_model import undrained
 from homenode.model.spec import (
     ByDistance,
+    CacheSpec,
     HypervisorSpec,
     MachineSpec,
     MemoryLoadSpec,
@@ -26,12 +27,19 @@ from homenode.model.spec import (
 
 
 def machine_spec(
-    machine: MachineDescription, *, streams: bool = False, walks: bool = False
+    machine: MachineDescription,
+    *,
+    streams: bool = False,
+    copies: bool = False,
+    walks: bool = False,
 ) -> MachineSpec:
     """The `machine` part of the engine's input; how its cores stream is told where work does, how
-    they walk tables of translations where there are virtual machines.
+    long lines are on their way where work copies, how tables of translations are walked where
+    there are virtual machines.
     """
     spec = _machine_spec(machine)
+    if copies and machine.streams is not None:
+        streams, spec = True, {**spec, "caches": _with_lines(machine, spec["caches"])}
     pipeline = pipeline_spec(machine)
     if pipeline is not None:
         reference = profile(machine.smt.reference).spec()
@@ -117,6 +125,19 @@ def pipeline_spec(machine: MachineDescription) -> PipelineSpec | None:
         )
     own = told.spec()
     return None if own == reference.spec() else {"own": own, "reference": reference.spec()}
+
+
+def _with_lines(machine: MachineDescription, caches: list[CacheSpec]) -> list[CacheSpec]:
+    """Cache levels with the time of a line on the narrowest link between each and the core."""
+    told = {} if machine.streams is None else {one.name: one for one in machine.streams.link}
+    found: list[CacheSpec] = []
+    longest = 0.0
+    for cache in caches:
+        if cache["name"] in told:
+            own = machine.line.value * 1e9 / told[cache["name"]].bandwidth.value
+            longest = max(longest, own)
+        found.append({**cache, "line_ns": longest} if longest else cache)
+    return found
 
 
 def _streams(machine: MachineDescription) -> StreamsSpec | None:

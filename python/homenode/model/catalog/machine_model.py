@@ -23,6 +23,8 @@ from homenode.model.document import Quantity, Table
 from homenode.model.units import BANDWIDTH, FREQUENCY, SIZE
 
 Count = Annotated[int, Field(ge=1, le=4096)]
+Year = Annotated[int, Field(ge=1960, le=2100)]
+CapacityIndex = Annotated[float, Field(gt=0, le=1e6)]
 Clock = Annotated[float, Quantity(FREQUENCY, "1 MHz", "100 GHz")]
 CacheSize = Annotated[int, Quantity(SIZE, "1 KiB", "16 GiB")]
 MemorySize = Annotated[int, Quantity(SIZE, "1 MiB", "1024 TiB")]
@@ -232,6 +234,11 @@ class MachineDescription(Table):
         min_length=1, description="processor generation as printed, such as POWER7"
     )
     node_name: str = Field(min_length=1, description="what its nodes are called, such as book")
+    year: Figure[Year] | None = Field(None, description="year in which it came on the market")
+    pci: Figure[CapacityIndex] | None = Field(
+        None,
+        description="the maker's index of what one processor at full speed does (PCI)",
+    )
     clock: Figure[Clock]
     core_rate: Figure[Rate] | None = Field(
         None,

@@ -31,6 +31,8 @@ ENGINE_NAMES = {
     "instructions": "instructions_per_unit",
     "miss_c0": "miss_c0_bytes",
     "working_set": "working_set_bytes",
+    "buffers": "buffers_bytes",
+    "copied": "copied_bytes",
     "footprint": "footprint_bytes",
     "stream": "stream_bytes",
 }
@@ -40,6 +42,8 @@ NOT_TOLD: dict[str, float | str] = {
     "branch_misses": 0.0,
     "working_set": 0.0,
     "working_set_touches": 0.0,
+    "buffers": 0.0,
+    "copied": 0.0,
     "roaming": 0.0,
     "dirty_share": 0.0,
     "stream": 0.0,
@@ -53,10 +57,10 @@ NOT_TOLD: dict[str, float | str] = {
     "store_run": 1.0,
 }
 """Numbers that files may leave out, since earlier ones do not have them, and what is then taken:
-nothing that empties pipelines,
-no working set beside the miss curve, work that stays with its processor, lines that are only
-read, nothing gone through in order, a lock held for a short routine, whose waiters stand in a queue
-as in today's kernels, no mapping taken back, all data common, and stores that cost nothing."""
+nothing that empties pipelines, no working set beside the miss curve, nothing copied,
+work that stays with its processor, lines that are only read, nothing gone through in order, a lock
+held for a short routine, whose waiters stand in a queue as in today's kernels, no mapping taken
+back, all data common, and stores that cost nothing."""
 
 
 LEFT_OUT: Numbers = {ENGINE_NAMES.get(name, name): value for name, value in NOT_TOLD.items()}
@@ -118,6 +122,16 @@ class ProfileDescription(Table):
     working_set_touches: Figure[Misses] | None = Field(
         None,
         description="touches of them per instruction, without those that the first level serves",
+    )
+    buffers: Figure[Bytes] | None = Field(
+        None,
+        description="what a job copies from and to, again and again: a process's files, the pieces"
+        " of a connection",
+    )
+    copied: Figure[Stream] | None = Field(
+        None,
+        description="what of them an instruction goes through, line by line, without pieces that"
+        " were copied just before",
     )
     sharing: Figure[Share] = Field(
         description="share of a 2 MiB cache's misses that go to lines last written by another core"
@@ -220,6 +234,8 @@ def worth_telling(numbers: Numbers) -> Numbers:
             left_out.add(name)
     if not (numbers["working_set_bytes"] or numbers["working_set_touches"]):
         left_out |= {"working_set_bytes", "working_set_touches"}
+    if not (numbers["buffers_bytes"] or numbers["copied_bytes"]):
+        left_out |= {"buffers_bytes", "copied_bytes"}
     return {name: value for name, value in numbers.items() if name not in left_out}
 
 

@@ -67,7 +67,7 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
     partitions = [_partition(one, resolved, pools, groups) for one in resolved.partitions]
     if pipeline_spec(resolved.machine) is None:
         partitions = [_undrained(one) for one in partitions]
-    streams = any(map(_goes_in_order, partitions))
+    streams, copies = any(map(_goes_in_order, partitions)), any(map(_copies, partitions))
     hosts = [partition.host for partition in resolved.partitions if partition.host is not None]
     walks = any(host.virtualized is not None for host in hosts)
     return {
@@ -77,7 +77,7 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         "duration_ns": run.duration,
         "interval_ns": run.interval_ns,
         "record_dispatches": run.record_dispatches,
-        "machine": machine_spec(resolved.machine, streams=streams, walks=walks),
+        "machine": machine_spec(resolved.machine, streams=streams, copies=copies, walks=walks),
         "pools": _pools(resolved),
         **limits,
         "partitions": partitions,
@@ -153,6 +153,12 @@ def _goes_in_order(partition: PartitionSpec) -> bool:
         "stream_bytes" in load["profile"] or "message_bytes" in load["workload"]
         for load in (partition, *partition.get("beside", ()))
     )
+
+
+def _copies(partition: PartitionSpec) -> bool:
+    """Whether some of its work copies."""
+    loads = (partition, *partition.get("beside", ()))
+    return any("copied_bytes" in load["profile"] for load in loads)
 
 
 def _undrained(partition: PartitionSpec) -> PartitionSpec:

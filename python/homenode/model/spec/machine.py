@@ -24,6 +24,7 @@ class CacheSpec(TypedDict):
     latency_ns: float
     victim: bool
     bytes_per_s: float | None
+    line_ns: NotRequired[float]
 
 
 class TranslationSpec(TypedDict):

@@ -161,13 +161,22 @@ class WorkingSetSpec(TypedDict, total=False):
     working_set_touches: float
 
 
+class BuffersSpec(TypedDict, total=False):
+    """What is copied, if something is."""
+
+    buffers_bytes: float
+    copied_bytes: float
+
+
 class RoamingSpec(TypedDict, total=False):
     """Work that any processor takes up, if there is some."""
 
     roaming: float
 
 
-class ProfileSpec(LockSpec, FlushSpec, StreamSpec, DrainedSpec, WorkingSetSpec, RoamingSpec):
+class ProfileSpec(
+    LockSpec, FlushSpec, StreamSpec, DrainedSpec, WorkingSetSpec, BuffersSpec, RoamingSpec
+):
     """How work behaves on a processor."""
 
     name: str

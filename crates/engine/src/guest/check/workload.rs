@@ -155,6 +155,8 @@ pub(crate) fn check_profile(machine: &Machine, profile: &Profile, owner: &Owner)
         ("miss_exponent", profile.miss_exponent, 0.0, 10.0),
         ("working_set_bytes", profile.working_set_bytes, 0.0, 1e15),
         ("working_set_touches", profile.working_set_touches, 0.0, 1.0),
+        ("buffers_bytes", profile.buffers_bytes, 0.0, 1e15),
+        ("copied_bytes", profile.copied_bytes, 0.0, 1e3),
         ("issue_share", profile.issue_share, 0.0, 1.0),
         ("system_share", profile.system_share, 0.0, 1.0),
         ("sharing", profile.sharing, 0.0, 1.0),
@@ -186,28 +188,47 @@ pub(crate) fn check_profile(machine: &Machine, profile: &Profile, owner: &Owner)
             return Err(range(owner, field, value, &format!("{least} to {most}")));
         }
     }
-    let (set, touches) = (profile.working_set_bytes, profile.working_set_touches);
-    if (set > 0.0) != (touches > 0.0) {
-        let (field, value, least) = match set > 0.0 {
-            true => (
-                "working_set_touches",
-                touches,
-                "above 0 beside a working set",
-            ),
-            false => (
-                "working_set_bytes",
-                set,
-                "above 0 where its lines are touched",
-            ),
-        };
-        return Err(range(owner, field, value, least));
-    }
+    check_sets(profile, owner)?;
     let both = profile.private_data + profile.io_data;
     if both <= 1.0 {
         return check_drains(machine, profile, owner);
     }
     let field = ("private_data + io_data", "private_data");
     Err(range(owner, field, both, "0 to 1"))
+}
+
+/// What is touched again has a size, and what has a size is touched.
+fn check_sets(profile: &Profile, owner: &Owner) -> Checked {
+    let (set, touches) = (profile.working_set_bytes, profile.working_set_touches);
+    let (buffers, copied) = (profile.buffers_bytes, profile.copied_bytes);
+    let (beside, untouched) = (
+        "above 0 beside a working set",
+        "above 0 where its lines are touched",
+    );
+    for (of, by, sizes, shares) in [
+        (
+            "working_set_bytes",
+            "working_set_touches",
+            (set, untouched),
+            (touches, beside),
+        ),
+        (
+            "buffers_bytes",
+            "copied_bytes",
+            (buffers, "above 0 where something is copied"),
+            (copied, "above 0 beside buffers"),
+        ),
+    ] {
+        if (sizes.0 > 0.0) != (shares.0 > 0.0) {
+            let (field, (value, least)) = if sizes.0 > 0.0 {
+                (by, shares)
+            } else {
+                (of, sizes)
+            };
+            return Err(range(owner, field, value, least));
+        }
+    }
+    Ok(())
 }
 
 /// What empties pipelines is within `eicpi`, and something must be left of it to do work.

@@ -69,6 +69,10 @@ class ProfileChoice(Table):
     working_set_touches: Misses | None = Field(
         None, description="touches of them per instruction, without those of the first level"
     )
+    buffers: Bytes | None = Field(None, description="what a job copies from and to again and again")
+    copied: Stream | None = Field(
+        None, description="what of them an instruction goes through, line by line"
+    )
     sharing: Share | None = Field(
         None, description="share of misses to lines that another core wrote"
     )
