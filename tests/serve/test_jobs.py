@@ -327,6 +327,39 @@ def test_who_waits_for_first_figures_comes_before_who_waits_for_details(tmp_path
     assert done == ["figures", "late details", "others"]
 
 
+@pytest.mark.parametrize(
+    ("long_s", "order"), [(1000.0, ["third", "second", "first"]), (0.0, ["first", "second", "third"])]
+)
+def test_the_latest_of_many_layouts_comes_next_unless_others_have_waited_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long_s: float, order: list[str]
+) -> None:
+    monkeypatch.setattr(solving, "_LONG_S", long_s)
+    done: list[str] = []
+
+    async def asked() -> None:
+        desk, held = Solving(workers=1), Held(tmp_path)
+
+        async def ask(visitor: str) -> None:
+            await desk.latest(visitor, time.sleep, 0.0)
+            done.append(visitor)
+
+        try:
+            tasks = [held.begin(desk)]
+            for visitor in ("first", "gone", "second", "gone too", "third", "gone at last"):
+                await asyncio.sleep(0)
+                tasks.append(asyncio.create_task(ask(visitor)))
+            await asyncio.sleep(0)
+            for one in tasks[2::2]:
+                one.cancel()
+            await held.let_go()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            desk.close()
+
+    asyncio.run(asked())
+    assert done == order
+
+
 def test_what_is_superseded_waits_no_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

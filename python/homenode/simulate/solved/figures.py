@@ -121,7 +121,7 @@ class Solved(Figures):
         if between := self.balances.get(partition):
             low, high = map(significant, between)
             return Estimate(None, None, f"two balances, of {low} and {high} cores: {HISTORY}")
-        (totals,) = self.totals(partition)
+        (totals,) = self._totals[partition]
         return _figure(metric, totals, self.steady[partition]["reason"])
 
     @functools.cached_property
