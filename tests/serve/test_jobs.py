@@ -328,7 +328,8 @@ def test_who_waits_for_first_figures_comes_before_who_waits_for_details(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("long_s", "order"), [(1000.0, ["third", "second", "first"]), (0.0, ["first", "second", "third"])]
+    ("long_s", "order"),
+    [(1000.0, ["third", "second", "first"]), (0.0, ["first", "second", "third"])],
 )
 def test_the_latest_of_many_layouts_comes_next_unless_others_have_waited_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long_s: float, order: list[str]
