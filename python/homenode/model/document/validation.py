@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-import operator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -57,9 +56,9 @@ def validate(
         problems = Problems(document, error)
         for detail in failure.errors(include_url=False):
             path = to_path(data, detail["loc"])
-            if detail["type"] == "union_tag_not_found":
-                detail = _with_tags(model, data, path, detail)
-            _translate(problems, detail, (*prefix, *path))
+            without = detail["type"] == "union_tag_not_found"
+            told = _with_tags(model, data, path, detail) if without else detail
+            _translate(problems, told, (*prefix, *path))
         problems.raise_any()
         raise  # pragma: no cover - there is at least one problem
 
@@ -122,8 +121,8 @@ def _with_tags(
     given = [str(one) for one in table] if isinstance(table, dict) else []
     misspelt = [one for one in given if closest(one, [key])]
     tags: list[str] = []
-    trial = copy.deepcopy(data)
-    functools.reduce(operator.getitem, path, trial)[key] = ""  # type: ignore[call-overload, index]
+    trial: Any = copy.deepcopy(data)
+    functools.reduce(lambda above, part: above[part], path, trial)[key] = ""
     try:
         model.model_validate(trial)
     except ValidationError as failure:

@@ -16,8 +16,8 @@ from homenode.model.scenario.cellular.hardware import PlacedNpartition, divide
 from homenode.model.scenario.cellular.refuse import refuse_cells, refuse_whole
 from homenode.model.scenario.changes import place_changes
 from homenode.model.scenario.demand import with_demand
-from homenode.model.scenario.file.processors import DEFAULT_POOL
 from homenode.model.scenario.file.partition import Partition
+from homenode.model.scenario.file.processors import DEFAULT_POOL
 from homenode.model.scenario.file.scenario import Pool, ScenarioFile
 from homenode.model.scenario.host.placing import Hosted, is_host, place_on_host, with_usual_guests
 from homenode.model.scenario.host.refuse import check_host, refuse_host_words
