@@ -193,8 +193,8 @@ def test_marks_are_seen_on_both_grounds(ground: str) -> None:
     assert contrast(LINE, ground) >= LEAST
     for colour in AS_LINES:
         assert contrast(colour, ground) >= LEAST
-    for colour in (*charts.MANY, charts.PALE):
-        assert contrast(colour, LETTER) >= LEAST, f"letters on {colour} are not read"
+    for colour in (*charts.MANY, charts.PALE, charts.QUIET, charts.DARK, charts.LOSS, charts.GAIN):
+        assert contrast(colour, charts.letter_on(colour)) >= 4.5, f"letters on {colour}"
     assert contrast(LIGHT_INK, DARK_GROUND) >= 2 * LEAST
 
 

@@ -22,6 +22,7 @@ from homenode.report.charts.colours import (
     QUIET,
     Ground,
     inked,
+    letter_on,
     said,
 )  # fmt: skip
 from homenode.report.charts.courses import LIMIT, Moment, Panel, courses, over_time
@@ -40,5 +41,5 @@ __all__ = [
     "LINE", "LINES", "LOSS", "MANY", "NULL", "OTHER", "OUTSIDE", "PALE", "QUIET", "WITHIN",
     "Beside", "Ground", "Hot", "Interval", "Loaded", "Moment", "Move", "Panel", "Piece", "Placed",
     "Slice", "Spread", "Step", "bands", "beside", "courses", "curves", "heat", "inked", "intervals",
-    "loads", "lying", "moves", "over_time", "said", "slices", "spreads", "steps",
+    "letter_on", "loads", "lying", "moves", "over_time", "said", "slices", "spreads", "steps",
 ]  # fmt: skip
