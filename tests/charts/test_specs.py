@@ -70,6 +70,9 @@ def specs() -> dict[str, dict[str, Any]]:
         "lying": charts.lying({"cores": pieces}, "Map", COLOURS),
         "spreads": charts.spreads([spread], "response [ms]"),
         "heat": charts.heat({"db: physc [cores]": cells}, ("virtual", "SMT"), "Sweep"),
+        "against": charts.against(
+            [charts.Against(label="a", value=90.0, other=40.0, shown="9/10")], "Rows", "[%]", 100.0
+        ),
         "bands": charts.bands([placed], "Published"),
         "slices": charts.slices(slices, ["0", "1"], "Dispatches", COLOURS, "a 1 ms"),
         "moves": charts.moves([move], "Moves"),
