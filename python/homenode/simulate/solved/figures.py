@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import cast
 
 from homenode.model.estimate import Estimate, Told
@@ -116,6 +117,20 @@ class Solved(Figures):
         if (partition, name) not in self._told:
             self._told[partition, name] = self._figure(partition, METRICS[name])
         return self._told[partition, name]
+
+    def means(self, partition: str, names: Sequence[str]) -> list[float | None]:
+        """Several metrics of a partition: as `metric` tells each, and sooner."""
+        if self.balances.get(self.partition(partition)):
+            return [None for _ in names]
+        (totals,) = self._totals[partition]
+        unsteady = self.steady[partition]["reason"]
+        told = [METRICS[name] for name in names]
+        return [
+            self.metric(partition, one.name).mean
+            if one.needs_steady and unsteady is not None
+            else one.of(totals)
+            for one in told
+        ]
 
     def _figure(self, partition: str, metric: Metric) -> Estimate:
         if between := self.balances.get(partition):
