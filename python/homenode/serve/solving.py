@@ -25,7 +25,7 @@ _MOST_WAITING = 200
 """Requests that wait; more are told to come again."""
 _REST_S = 0.15
 """For what rests: how long nothing newer comes before it begins, where others are at work."""
-_LONG_S = 1.0
+_LONG_S = 3.0
 """Who has waited so long comes next; before that, who came last: where more is asked than can be
 done, he still looks at what he asked, and who came before him asks for something newer soon.
 """
