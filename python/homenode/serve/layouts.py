@@ -179,7 +179,7 @@ def _causes(found: Figures, name: str, words: Vocabulary) -> list[dict[str, Any]
 
 def difference(left: tuple[str, Edits], right: tuple[str, Edits]) -> dict[str, Any]:
     """Two layouts held against each other, partition by partition, cause by cause."""
-    named = zip((left, right), ("left", "right"), strict=True)
+    named = zip((left, right), ("the left layout", "the right layout"), strict=True)
     return _apart([solve_scenario(changed(*one), run=name) for one, name in named], "")
 
 

@@ -114,6 +114,9 @@ def test_two_kept_runs_are_held_against_each_other(opened: Desk) -> None:
     expect(said.locator("h3").first).to_contain_text(kept[0])
     opened.shot("compare-runs")
     opened.fair()
+    page.set_viewport_size({"width": 390, "height": 844})
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390, "long names of runs push the page beyond a narrow screen"
 
 
 def test_advice_is_played_taken_and_left(opened: Desk) -> None:
