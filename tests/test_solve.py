@@ -14,7 +14,7 @@ from homenode.errors import HomenodeError
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.scenario import Scenario
 from homenode.simulate.solved.beside import beside
-from homenode.simulate.solved.figures import SIMULATED_ONLY
+from homenode.simulate.solved.figures import SIMULATED_ONLY, Solved
 
 HEAD = """\
 name = "small"
@@ -326,6 +326,21 @@ bursts = 20
 wait = "5 ms"
 profile = { base = "database-mix", instructions = 1e6 }
 """
+
+
+@pytest.mark.parametrize("rate", ["70", "45000"], ids=["one balance", "two"])
+def test_several_means_are_those_that_are_told_one_by_one(rate: str) -> None:
+    _means_are_alike(Scenario.from_toml(FULL_HOMES.replace("RATE", rate)).solve())
+
+
+def test_several_means_of_what_cannot_be_done_are_those_told_one_by_one() -> None:
+    _means_are_alike(layout(partition(OPEN.format(90000, "oltp"))).solve())
+
+
+def _means_are_alike(solved: Solved) -> None:
+    for name in solved.partitions:
+        told = [solved.metric(name, one).mean for one in METRICS]
+        assert solved.means(name, [*METRICS]) == told
 
 
 def test_of_two_balances_none_is_told() -> None:

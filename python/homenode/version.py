@@ -1,9 +1,11 @@
 """Which version of homenode this is."""
 
+import functools
 import os
 import sys
 
 
+@functools.cache
 def program_version() -> str:
     """Version of the installed package, as its metadata tell it; `0+unknown` where it has none."""
     for folder in sys.path:

@@ -70,6 +70,9 @@ def specs() -> dict[str, dict[str, Any]]:
         "lying": charts.lying({"cores": pieces}, "Map", COLOURS),
         "spreads": charts.spreads([spread], "response [ms]"),
         "heat": charts.heat({"db: physc [cores]": cells}, ("virtual", "SMT"), "Sweep"),
+        "against": charts.against(
+            [charts.Against(label="a", value=90.0, other=40.0, shown="9/10")], "Rows", "[%]", 100.0
+        ),
         "bands": charts.bands([placed], "Published"),
         "slices": charts.slices(slices, ["0", "1"], "Dispatches", COLOURS, "a 1 ms"),
         "moves": charts.moves([move], "Moves"),
@@ -193,8 +196,8 @@ def test_marks_are_seen_on_both_grounds(ground: str) -> None:
     assert contrast(LINE, ground) >= LEAST
     for colour in AS_LINES:
         assert contrast(colour, ground) >= LEAST
-    for colour in (*charts.MANY, charts.PALE):
-        assert contrast(colour, LETTER) >= LEAST, f"letters on {colour} are not read"
+    for colour in (*charts.MANY, charts.PALE, charts.QUIET, charts.DARK, charts.LOSS, charts.GAIN):
+        assert contrast(colour, charts.letter_on(colour)) >= 4.5, f"letters on {colour}"
     assert contrast(LIGHT_INK, DARK_GROUND) >= 2 * LEAST
 
 

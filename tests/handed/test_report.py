@@ -113,6 +113,21 @@ def test_every_section_says_something_and_figures_are_those_of_the_run(runs: lis
     assert any(cell.startswith(used) for row in rows for cell in row)
 
 
+def test_cores_in_all_are_the_same_in_each_sentence(tmp_path: Path) -> None:
+    # Each of many partitions is rounded in the tables, their sum is not one of these.
+    many = SCENARIO.format(home="drawer0").replace('name = "db"', 'name = "db"\ncount = 12')
+    many = many.replace('"loops", count = 8, endless = true', '"users", count = 7, think = "37 ms"')
+    (answer,) = [one for one in sections([Scenario.from_toml(many, "many").run(out=tmp_path)])
+                 if one.title == "Answer"]  # fmt: skip
+    frame, greatest = (
+        re.search(r"([0-9.]+)(?: ± [0-9.]+)?(?: of [0-9]+)? cores", line)
+        for line in answer.lines[:2]
+    )
+    assert frame is not None
+    assert greatest is not None
+    assert frame[1] == greatest[1]
+
+
 def test_another_run_is_held_against_the_first(runs: list[Run]) -> None:
     told = sections(runs)
     (against,) = [one for one in told if " against " in one.title]

@@ -45,7 +45,25 @@ WRONG: list[tuple[str, str, str]] = [
     (
         'kind = "loops", count',
         "count",
-        "s.toml:19:1: partition batch: workload: kind is missing: give it a kind",
+        (
+            "s.toml:19:1: partition batch: workload: kind is missing: write kind = with one of "
+            "transactions, users, loops, warehouses, pairs, barriers, web, trace, cores, idle"
+        ),
+    ),
+    (
+        'kind = "loops", count',
+        'knd = "loops", count',
+        's.toml:19:14: partition batch: workload: unknown key "knd": did you mean kind?',
+    ),
+    (
+        'rate = "100/s", profile = "oltp"',
+        'speed = "100/s", profle = "oltp"',
+        (
+            's.toml:13:1: partition web: workload: rate is missing: arrivals, such as "1400/s"\n'
+            's.toml:13:37: partition web: workload: unknown key "speed": the keys here are name, '
+            "kind, rate, bursts, wait, burst_work, profile\n"
+            's.toml:13:54: partition web: workload: unknown key "profle": did you mean profile?'
+        ),
     ),
     (
         '[machine]\nmodel = "ibm-power-795"\n',

@@ -292,7 +292,10 @@ def test_the_latest_of_a_visitor_wins(tmp_path: Path) -> None:
     assert [(type(each), each.status) for each in (one, two)] == 2 * [(RefusedError, 409)]
 
 
-def test_who_waits_for_first_figures_comes_before_who_waits_for_details(tmp_path: Path) -> None:
+def test_who_waits_for_first_figures_comes_before_who_waits_for_details(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solving, "_LONG_S", 1e9)
     done: list[str] = []
 
     async def asked() -> list[Any]:
@@ -324,7 +327,41 @@ def test_who_waits_for_first_figures_comes_before_who_waits_for_details(tmp_path
     assert isinstance(details, RefusedError)
     assert isinstance(given_up, asyncio.CancelledError)
     assert (figures, late, others) == (None, None, None)
-    assert done == ["figures", "late details", "others"]
+    assert done == ["figures", "others", "late details"]
+
+
+@pytest.mark.parametrize(
+    ("long_s", "order"),
+    [(1e9, ["third", "second", "first"]), (0.0, ["first", "second", "third"])],
+)
+def test_the_latest_of_many_layouts_comes_next_unless_others_have_waited_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long_s: float, order: list[str]
+) -> None:
+    monkeypatch.setattr(solving, "_LONG_S", long_s)
+    done: list[str] = []
+
+    async def asked() -> None:
+        desk, held = Solving(workers=1), Held(tmp_path)
+
+        async def ask(visitor: str) -> None:
+            await desk.latest(visitor, time.sleep, 0.0)
+            done.append(visitor)
+
+        try:
+            tasks = [held.begin(desk)]
+            for visitor in ("first", "gone", "second", "gone too", "third", "gone at last"):
+                await asyncio.sleep(0)
+                tasks.append(asyncio.create_task(ask(visitor)))
+            await asyncio.sleep(0)
+            for one in tasks[2::2]:
+                one.cancel()
+            await held.let_go()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            desk.close()
+
+    asyncio.run(asked())
+    assert done == order
 
 
 def test_what_is_superseded_waits_no_longer(

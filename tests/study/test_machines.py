@@ -144,7 +144,11 @@ def test_points_by_hand() -> None:
         (
             "why =",
             "because =",
-            '16:1: comparison.not_modelled[0]: unknown key "because": the keys here are rows, why',
+            (
+                "14:3: comparison.not_modelled[0]: why is missing: say what is missing\n"
+                'studies/gen/study.toml:16:1: comparison.not_modelled[0]: unknown key "because": '
+                "the keys here are rows, why"
+            ),
         ),
         (
             'parameter = "machine.',

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from homenode.report.charts import BOTH, DARK, LETTER, LIGHT, LINE, MANY, PALE, QUIET, Ground
+from homenode.report.charts import BOTH, DARK, LIGHT, LINE, MANY, PALE, QUIET, Ground, letter_on
 
 if TYPE_CHECKING:
     from homenode.report.machine_map import ChipMap, MachineMap, NodeMap, PartitionMap, Tenant
@@ -270,10 +270,11 @@ def _block(one: Lodger, wide: float, box: _Box) -> Iterator[str]:
     much = [f"{entitled:.3g} entitled" if one.cores is None else f"{one.cores:.1f} {unit}"]
     much += [_size(one.memory_bytes)] if one.memory_bytes else []
     yield _rect(0, 0, wide, _BLOCK, "none", LINE, 4)
-    yield _rect(0, 0, 26, _BLOCK, _colour(index), LINE, 4)
+    colour = _colour(index)
+    yield _rect(0, 0, 26, _BLOCK, colour, LINE, 4)
     yield (
         f'<text x="13" y="{_BLOCK / 2 + 5:g}" text-anchor="middle" font-size="13"'
-        f' font-weight="700" fill="{LETTER}">{escape(one.partition["key"])}</text>'
+        f' font-weight="700" fill="{letter_on(colour)}">{escape(one.partition["key"])}</text>'
     )
     name = _cut(one.partition["partition"], room, 13)
     yield _text(33, 17, name, ground, 13, bold=True)

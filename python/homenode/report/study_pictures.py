@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 from homenode.model.numbers import significant
 from homenode.report.charts import (
     GAIN,
-    LINES,
     LOSS,
     NULL,
     OTHER,
     OUTSIDE,
     QUIET,
     WITHIN,
+    Against,
     Beside,
     Moment,
     Panel,
     Placed,
+    against,
     bands,
     beside,
     over_time,
@@ -165,18 +166,18 @@ def moments(run: Run, partition: str | None) -> list[Moment]:
     return found
 
 
-def trust_picture(results: Sequence[StudyResult]) -> alt.VConcatChart:
+def trust_picture(results: Sequence[StudyResult]) -> alt.LayerChart:
     """Of each study the share of rows within tolerance that nothing is fitted to, and how many of
     them one number for each metric would pass.
     """
-    panels: dict[str, list[Beside]] = {"rows within tolerance [%]": []}
-    (found,) = panels.values()
+    rows = []
     for one in results:
-        count = one.not_fitted_count
-        for kind, within in ((_SIMULATED, count.within), (NULL, count.null_within)):
-            if count.rows and within is not None:
-                share = 100.0 * within / count.rows
-                shown = f"{within}/{count.rows}"
-                found.append(_bar(one.study.name, kind, share, (share, share), shown))
-    colours = {_SIMULATED: LINES[0], NULL: QUIET}
-    return beside(panels, "Studies: rows that nothing is fitted to", colours)
+        count, null = one.not_fitted_count, one.not_fitted_count.null_within
+        if not count.rows:
+            continue
+        shown = f"{count.within}/{count.rows}" + ("" if null is None else f", {NULL} {null}")
+        other = None if null is None else 100.0 * null / count.rows
+        share = 100.0 * count.within / count.rows
+        rows.append(Against(label=one.study.name, value=share, other=other, shown=shown))
+    axis = f"rows within tolerance [%]; diamonds: {NULL}"
+    return against(rows, "Studies: rows that nothing is fitted to", axis, 100.0)

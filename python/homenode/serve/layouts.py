@@ -34,8 +34,14 @@ from homenode.simulate.solved.solve import solve_scenario
 
 _HELD = 64
 """Files that stay parsed in a worker."""
-_HELD_EDITED = 4
+_HELD_EDITED = 32
 """Changed ones that do."""
+_SHOWN = {
+    "cores": "physc", "response_ms": "response_ms_mean", "home_share": "home_share",
+    "near_share": "near_share", "far_share": "far_share", "throughput": "etr_per_s",
+}  # fmt: skip
+"""What is told of a partition, and by which metric."""
+_OF_CAUSES = tuple(f"cores_{cause.name}" for cause in CAUSES)
 _CAUSES = 8
 """Rows of a difference that are told of a partition, the largest."""
 _DRAWN = 2
@@ -145,18 +151,9 @@ def solved_data(found: Figures) -> dict[str, Any]:
 
 
 def _figures(found: Figures, name: str) -> dict[str, Any]:
-    def mean(metric: str) -> float | None:
-        return found.metric(name, metric).mean
-
     least = found.balances.get(name, (0.0,))[0] if isinstance(found, Solved) else 0.0
-    return {
-        "cores": mean("physc") or least,
-        "response_ms": mean("response_ms_mean"),
-        "home_share": mean("home_share"),
-        "near_share": mean("near_share"),
-        "far_share": mean("far_share"),
-        "throughput": mean("etr_per_s"),
-    }
+    told = dict(zip(_SHOWN, found.means(name, [*_SHOWN.values()]), strict=True))
+    return {**told, "cores": told["cores"] or least}
 
 
 def _unsure(found: Solved) -> str | None:
@@ -170,8 +167,8 @@ def _unsure(found: Solved) -> str | None:
 
 def _causes(found: Figures, name: str, words: Vocabulary) -> list[dict[str, Any]]:
     """Where a partition's cores went, as `explain` tells it."""
-    told = {cause.name: found.metric(name, f"cores_{cause.name}").mean for cause in CAUSES}
-    values = {cause: cores for cause, cores in told.items() if cores}
+    told = found.means(name, _OF_CAUSES)
+    values = {cause.name: cores for cause, cores in zip(CAUSES, told, strict=True) if cores}
     labels = words.with_causes(values).labels
     return [
         {"cause": cause, "label": label, "cores": values[cause]}
@@ -182,7 +179,7 @@ def _causes(found: Figures, name: str, words: Vocabulary) -> list[dict[str, Any]
 
 def difference(left: tuple[str, Edits], right: tuple[str, Edits]) -> dict[str, Any]:
     """Two layouts held against each other, partition by partition, cause by cause."""
-    named = zip((left, right), ("left", "right"), strict=True)
+    named = zip((left, right), ("the left layout", "the right layout"), strict=True)
     return _apart([solve_scenario(changed(*one), run=name) for one, name in named], "")
 
 

@@ -25,6 +25,10 @@ _MOST_WAITING = 200
 """Requests that wait; more are told to come again."""
 _REST_S = 0.15
 """For what rests: how long nothing newer comes before it begins, where others are at work."""
+_LONG_S = 3.0
+"""Who has waited so long comes next; before that, who came last: where more is asked than can be
+done, he still looks at what he asked, and who came before him asks for something newer soon.
+"""
 _MOST_S = 60.0
 """A layout that takes longer is given up."""
 _MOST_RESIDENT = 512 << 20
@@ -52,12 +56,13 @@ def _superseded() -> RefusedError:
 
 
 class _Turns:
-    """So many at a time; those that are urgent first."""
+    """So many at a time; those that are urgent first, in their order, then the latest of others."""
 
     def __init__(self, free: int) -> None:
         self._free = free
         self._urgent: deque[asyncio.Future[None]] = deque()
-        self._others: deque[asyncio.Future[None]] = deque()
+        self._others: deque[tuple[asyncio.Future[None], float]] = deque()
+        """With the time since when they wait."""
 
     @property
     def leave_one(self) -> bool:
@@ -70,14 +75,7 @@ class _Turns:
         if self._free:
             self._free -= 1
         else:
-            turn = asyncio.get_running_loop().create_future()
-            urgent = False
-            if place is not None:
-                place.turn, (_, urgent) = turn, place.own
-            line = self._urgent if urgent else self._others
-            while line and line[0].done():  # those that gave up
-                line.popleft()
-            line.append(turn)
+            turn = self._waiting(place)
             try:
                 await turn
             except asyncio.CancelledError:
@@ -89,14 +87,37 @@ class _Turns:
         finally:
             self._pass_on()
 
+    def _waiting(self, place: _Place | None) -> asyncio.Future[None]:
+        loop = asyncio.get_running_loop()
+        turn = loop.create_future()
+        if place is not None:
+            place.turn = turn
+        self._drop_done()
+        if place is not None and place.own[1]:
+            self._urgent.append(turn)
+        else:
+            self._others.append((turn, loop.time()))
+        return turn
+
     def _pass_on(self) -> None:
-        for waiting in (self._urgent, self._others):
-            while waiting:
-                turn = waiting.popleft()
-                if not turn.done():
-                    turn.set_result(None)
-                    return
-        self._free += 1
+        self._drop_done()
+        if self._urgent:
+            self._urgent.popleft().set_result(None)
+        elif self._others:
+            first = self._others[0][1]
+            late = asyncio.get_running_loop().time() - first >= _LONG_S
+            (self._others.popleft() if late else self._others.pop())[0].set_result(None)
+        else:
+            self._free += 1
+
+    def _drop_done(self) -> None:
+        """Those that gave up, where somebody could be handed a turn."""
+        while self._urgent and self._urgent[0].done():
+            self._urgent.popleft()
+        while self._others and self._others[0][0].done():
+            self._others.popleft()
+        while self._others and self._others[-1][0].done():
+            self._others.pop()
 
 
 class Solving:

@@ -25,7 +25,7 @@ _MOST_RUNS = 200
 def start_data(out: str, scenarios: dict[str, str]) -> dict[str, Any]:
     """What there is to open. Only runs that are whole are shown."""
     damaged: list[DamagedRunError] = []
-    kept = KeptRun.all(out, damaged)[:_MOST_RUNS]
+    kept = KeptRun.all(out, damaged)
     return {
         "version": program_version(),
         "examples": [
@@ -40,8 +40,9 @@ def start_data(out: str, scenarios: dict[str, str]) -> dict[str, Any]:
                 "when": str(one.provenance.get("date", "")),
                 "version": str(one.provenance.get("version", "")),
             }
-            for one in kept
+            for one in kept[:_MOST_RUNS]
         ],
+        "kept": len(kept),
         "scenarios": [
             {"id": name, "name": name, "title": _title(path)} for name, path in scenarios.items()
         ],

@@ -44,6 +44,25 @@ def test_a_run_is_simulated_kept_and_shown(opened: Desk) -> None:
     opened.at_home("lpar4", "book5")
 
 
+def test_the_first_screen_does_not_grow_with_what_is_kept(opened: Desk) -> None:
+    of_one = {"scenario": "small", "title": "small", "when": "", "version": ""}
+
+    def many(route: Route) -> None:
+        told = route.fetch().json()
+        runs = [{"id": f"run-{one}", **of_one} for one in range(200)]
+        route.fulfill(json={**told, "runs": runs, "kept": 230})
+
+    opened.page.route("**/api/start", many)
+    opened.page.goto(opened.server)
+    rows, kept = opened.page.locator("#kept tbody tr"), opened.page.locator("#kept")
+    expect(rows).to_have_count(10)
+    expect(kept).to_contain_text("The newest 10 of 230")
+    opened.page.get_by_role("button", name="Show 190 older").click()
+    expect(rows).to_have_count(200)
+    expect(rows.nth(10).get_by_role("button")).to_be_focused()
+    expect(kept).to_contain_text("homenode runs lists all of them")
+
+
 def test_a_run_is_cancelled(opened: Desk) -> None:
     # So long that it is at work still when it is cancelled, however late that is.
     opened.open_own(duration="50 min")
@@ -95,6 +114,9 @@ def test_two_kept_runs_are_held_against_each_other(opened: Desk) -> None:
     expect(said.locator("h3").first).to_contain_text(kept[0])
     opened.shot("compare-runs")
     opened.fair()
+    page.set_viewport_size({"width": 390, "height": 844})
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390, "long names of runs push the page beyond a narrow screen"
 
 
 def test_advice_is_played_taken_and_left(opened: Desk) -> None:

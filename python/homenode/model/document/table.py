@@ -33,15 +33,15 @@ class Table(BaseModel):
         fields = _fields(cls)
         if not isinstance(data, dict):
             raise PydanticCustomError("no_table", "no table", {"known": list(fields)})
-        for key in data:
-            if key not in fields:
-                raise PydanticCustomError(
-                    "unknown_key", "unknown key", {"key": key, "known": list(fields)}
-                )
-        for name, field in fields.items():
-            if name not in data and field.is_required():
-                hint = field.description or ""
-                raise PydanticCustomError("missing_key", "missing key", {"key": name, "hint": hint})
+        unknown = [key for key in data if key not in fields]
+        missing = {
+            name: field.description or ""
+            for name, field in fields.items()
+            if name not in data and field.is_required()
+        }
+        if unknown or missing:
+            facts = {"unknown": unknown, "missing": missing, "known": list(fields)}
+            raise PydanticCustomError("keys", "keys", facts)
         for name, (kinds, example) in _tagged(cls).items():
             # Which of several kinds of table it is would be asked of what has no key.
             if name in data and not isinstance(data[name], kinds):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+import copy
+import functools
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -53,7 +55,10 @@ def validate(
     except ValidationError as failure:
         problems = Problems(document, error)
         for detail in failure.errors(include_url=False):
-            _translate(problems, detail, (*prefix, *to_path(data, detail["loc"])))
+            path = to_path(data, detail["loc"])
+            without = detail["type"] == "union_tag_not_found"
+            told = _with_tags(model, data, path, detail) if without else detail
+            _translate(problems, told, (*prefix, *path))
         problems.raise_any()
         raise  # pragma: no cover - there is at least one problem
 
@@ -61,15 +66,8 @@ def validate(
 def _translate(problems: Problems, detail: ErrorDetails, path: Path) -> None:
     """Turn one finding of pydantic into a problem."""
     kind, context = detail["type"], detail.get("ctx", {})
-    if kind == "unknown_key":
-        _unknown_key(problems, path, str(context["key"]), list(context["known"]))
-    elif kind in ("missing_key", "union_tag_not_found"):
-        key = str(context.get("key") or context.get("discriminator")).strip("'")
-        hint = str(context.get("hint") or "")
-        table = f"[{path[0]}]" if len(path) == 1 else "it"
-        problems.add(
-            path, f"{key} is missing", next_step=hint or f"give {table} a {key}", at_key=True
-        )
+    if kind == "keys":
+        _keys(problems, path, context["unknown"], dict(context["missing"]), context["known"])
     elif kind == "no_table":
         step = f"its keys are {listed(list(context['known']), 20)}"
         problems.add(path, there="a table is needed here", next_step=step)
@@ -95,22 +93,62 @@ def _translate(problems: Problems, detail: ErrorDetails, path: Path) -> None:
         problems.add(path, there=detail["msg"])
 
 
-def _unknown_key(problems: Problems, path: Path, key: str, known: list[str]) -> None:
-    near = closest(key, known)
-    step = f"did you mean {near}?" if near else f"the keys here are {listed(known, 20)}"
-    problems.add_key((*path, key), f'unknown key "{key}"', step)
+def _keys(
+    problems: Problems, path: Path, unknown: list[str], missing: dict[str, str], known: list[str]
+) -> None:
+    """Keys that a table has and should not have, and the other way round; one that is misspelt is
+    told once.
+    """
+    for key in unknown:
+        near = closest(key, known)
+        step = f"did you mean {near}?" if near else f"the keys here are {listed(known, 20)}"
+        problems.add_key((*path, key), f'unknown key "{key}"', step)
+        missing.pop(near or "", None)
+    table = f"[{path[0]}]" if len(path) == 1 else "it"
+    for key, hint in missing.items():
+        step = hint or f"give {table} a {key}"
+        problems.add(path, f"{key} is missing", next_step=step, at_key=True)
+
+
+def _with_tags(
+    model: type[BaseModel], data: object, path: Path, detail: ErrorDetails
+) -> ErrorDetails:
+    """A table that does not say of which kind it is, told as keys, with the kinds that there are:
+    pydantic names these only where one is given.
+    """
+    key = str(detail.get("ctx", {})["discriminator"]).strip("'")
+    table = detail["input"]
+    given = [str(one) for one in table] if isinstance(table, dict) else []
+    misspelt = [one for one in given if closest(one, [key])]
+    tags: list[str] = []
+    trial: Any = copy.deepcopy(data)
+    functools.reduce(lambda above, part: above[part], path, trial)[key] = ""
+    try:
+        model.model_validate(trial)
+    except ValidationError as failure:
+        for one in failure.errors(include_url=False):
+            if one["type"] == "union_tag_invalid" and to_path(trial, one["loc"]) == path:
+                tags = _choices(one)
+    step = f"write {key} = with one of {listed(tags)}" if tags else ""
+    facts = {"unknown": misspelt[:1], "missing": {key: step}, "known": [key]}
+    return {**detail, "type": "keys", "ctx": facts}
 
 
 def _not_one_of(problems: Problems, path: Path, detail: ErrorDetails) -> None:
     context = detail.get("ctx", {})
     if detail["type"] == "union_tag_invalid":
         path = (*path, str(context["discriminator"]).strip("'"))
-    choices = str(context.get("expected_tags") or context.get("expected"))
-    names = [choice.strip("' ") for choice in choices.replace(" or ", ", ").split(", ")]
+    names = _choices(detail)
     value = problems.document.value(path)
     near = closest(value, names) if isinstance(value, str) else None
     step = f"did you mean {near}?" if near else None
     problems.add(path, there=f"there is {listed(names)}", next_step=step)
+
+
+def _choices(detail: ErrorDetails) -> list[str]:
+    context = detail.get("ctx", {})
+    choices = str(context.get("expected_tags") or context.get("expected"))
+    return [choice.strip("' ") for choice in choices.replace(" or ", ", ").split(", ")]
 
 
 def to_path(data: object, location: tuple[str | int, ...]) -> Path:

@@ -16,6 +16,7 @@ from homenode.model.scenario.cellular.hardware import PlacedNpartition, divide
 from homenode.model.scenario.cellular.refuse import refuse_cells, refuse_whole
 from homenode.model.scenario.changes import place_changes
 from homenode.model.scenario.demand import with_demand
+from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import DEFAULT_POOL
 from homenode.model.scenario.file.scenario import Pool, ScenarioFile
 from homenode.model.scenario.host.placing import Hosted, is_host, place_on_host, with_usual_guests
@@ -54,12 +55,7 @@ def resolve(
         file = with_usual_guests(file, machine, problems)
     entries = spell_out(file.partition, problems)
     rows = list(enumerate(file.partition))
-    profiles = {
-        row: choose_profile(
-            table.workload.profile, (*place_of_load(document, row), "profile"), folder, problems
-        )
-        for row, table in rows
-    }
+    profiles = _profiles(rows, document, folder, problems)
     if machine is None:
         problems.raise_any()
         raise AssertionError("a machine that cannot be had is noted as a problem")
@@ -109,6 +105,23 @@ def resolve(
             resolved = with_memory(file, resolved, later, problems)
     problems.raise_any()
     return resolved
+
+
+def _profiles(
+    rows: Sequence[tuple[int, Partition]],
+    document: Document,
+    folder: FilePath,
+    problems: Problems,
+) -> dict[int, Numbers]:
+    """By row; those of one kind that were changed one by one share what they were read as."""
+    read: dict[int, Numbers] = {}
+    found: dict[int, Numbers] = {}
+    for row, table in rows:
+        choice = table.workload.profile
+        place = (*place_of_load(document, row), "profile")
+        numbers = read.get(id(choice)) or choose_profile(choice, place, folder, problems)
+        found[row] = read[id(choice)] = numbers
+    return found
 
 
 def _with_types(resolved: Resolved, mainframe: Mainframe, file: ScenarioFile) -> Resolved:

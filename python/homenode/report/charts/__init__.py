@@ -3,6 +3,7 @@ on over time. What the points mean is the business of the modules that make them
 by itself takes `to_dict` of what these functions give.
 """
 
+from homenode.report.charts.against import Against, against
 from homenode.report.charts.bands import NULL, OUTSIDE, WITHIN, Placed, bands
 from homenode.report.charts.beside import Beside, beside
 from homenode.report.charts.colours import (
@@ -22,6 +23,7 @@ from homenode.report.charts.colours import (
     QUIET,
     Ground,
     inked,
+    letter_on,
     said,
 )  # fmt: skip
 from homenode.report.charts.courses import LIMIT, Moment, Panel, courses, over_time
@@ -38,7 +40,8 @@ from homenode.report.charts.waterfall import Step, steps
 __all__ = [
     "BOTH", "DARK", "DARKENED", "DARK_GROUND", "GAIN", "HEIGHTS", "LETTER", "LIGHT", "LIMIT",
     "LINE", "LINES", "LOSS", "MANY", "NULL", "OTHER", "OUTSIDE", "PALE", "QUIET", "WITHIN",
-    "Beside", "Ground", "Hot", "Interval", "Loaded", "Moment", "Move", "Panel", "Piece", "Placed",
-    "Slice", "Spread", "Step", "bands", "beside", "courses", "curves", "heat", "inked", "intervals",
-    "loads", "lying", "moves", "over_time", "said", "slices", "spreads", "steps",
+    "Against", "Beside", "Ground", "Hot", "Interval", "Loaded", "Moment", "Move", "Panel", "Piece",
+    "Placed", "Slice", "Spread", "Step", "against", "bands", "beside", "courses", "curves", "heat",
+    "inked", "intervals", "letter_on", "loads", "lying", "moves", "over_time", "said", "slices",
+    "spreads", "steps",
 ]  # fmt: skip

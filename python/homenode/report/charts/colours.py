@@ -56,7 +56,10 @@ LINE = "#767676"
 the dark ones on black.
 """
 LETTER = "#000000"
-"""On what is filled, which is the same on both grounds."""
+"""On what is filled and light, on what is dark `GROUND`: the same on both grounds."""
+_LIGHT_OF = (0.2126, 0.7152, 0.0722)
+_GLARE = 0.05
+"""How light red, green and blue are, and what the screen adds, as guidelines for pages have it."""
 MANY = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#f0e442", "#7f5fb0",
     "#8c564b", "#6b8e23", "#c0c0ff", "#ff9d9a",
@@ -69,6 +72,21 @@ LINES = (MANY[0], MANY[1], MANY[2], MANY[3], MANY[7], MANY[9])
 """Those that are seen as lines on both grounds."""
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [12, 4], [1, 4], [4, 4])
 """Lines are told apart by their dashes too."""
+
+
+def letter_on(colour: str) -> str:
+    """Black or white, whichever is read more easily on what is filled with a colour."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    light = sum(weight * one for weight, one in zip(_LIGHT_OF, linear, strict=True)) + _GLARE
+    return GROUND if light * light < (1.0 + _GLARE) * _GLARE else LETTER
+
+
+def letters() -> alt.Color:
+    """Of what is written on things, each of which says its `letter`."""
+    import altair as alt
+
+    return alt.Color("letter:N", scale=None, legend=None)
 
 
 def colour_of(colours: Mapping[str, str], *, legend: bool = True) -> alt.Color:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import DASHES, LETTER, LINE, colour_of, lines_of
+from homenode.report.charts.colours import (
+    DASHES,
+    LINE,
+    colour_of,
+    letter_on,
+    letters,
+    lines_of,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -123,7 +130,7 @@ def _over_time(
         order=alt.Order("kind:N", sort="descending"),
         color=colour_of(colours),
     )
-    names = _names(points, sorted(kinds, reverse=True), top, stacked=panel["stacked"])
+    names = _names(points, sorted(kinds, reverse=True), top, colours, stacked=panel["stacked"])
     chart: alt.LayerChart = (drawn + names).properties(
         title=name, width=_PANEL_WIDTH, height=_PANEL_HEIGHT
     )
@@ -131,7 +138,12 @@ def _over_time(
 
 
 def _names(
-    points: Sequence[Moment], kinds: Sequence[str], top: float, *, stacked: bool
+    points: Sequence[Moment],
+    kinds: Sequence[str],
+    top: float,
+    colours: Mapping[str, str],
+    *,
+    stacked: bool,
 ) -> alt.Chart:
     """What each area or line is, written on it where there is most room: nobody has to tell their
     colours apart. Of areas `kinds` are in the order in which they stand on each other.
@@ -148,16 +160,13 @@ def _names(
         most = max(inner, key=lambda at, height=height: height[at])  # type: ignore[misc]
         middle = foot[most] + height[most] / 2 if stacked else height[most]
         if not stacked or height[most] * _PANEL_HEIGHT >= _NAME_HEIGHT * top:
-            written.append({"seconds": most, "value": middle, "kind": kind})
+            letter = letter_on(colours[kind])
+            written.append({"seconds": most, "value": middle, "kind": kind, "letter": letter})
         foot = {at: foot[at] + height[at] for at in inner}
     base = alt.Chart(alt.InlineData(values=written))
-    mark = (
-        base.mark_text(fontSize=9, color=LETTER)
-        if stacked
-        else base.mark_text(fontSize=9, dy=_NAME_HEIGHT)
-    )
+    mark = base.mark_text(fontSize=9, dy=0 if stacked else _NAME_HEIGHT)
     drawn: alt.Chart = mark.encode(x="seconds:Q", y="value:Q", text="kind:N")
-    return drawn
+    return drawn.encode(color=letters()) if stacked else drawn
 
 
 def courses(
@@ -221,7 +230,7 @@ def _course(
         )
         top = max(_height(below, panel), _height(lines, {**panel, "stacked": False}))
         standing = [kind for kind in colours if kind != LIMIT]
-        layers = [areas, drawn, _names(below, standing, top, stacked=True)]
+        layers = [areas, drawn, _names(below, standing, top, colours, stacked=True)]
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         title=name, width=_SMALL_WIDTH, height=_PANEL_HEIGHT
     )

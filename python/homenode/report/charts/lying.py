@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import LETTER, LINE, colour_of
+from homenode.report.charts.colours import LINE, colour_of, letter_on, letters
 
 if TYPE_CHECKING:
     import altair as alt
@@ -69,7 +69,8 @@ def _lying(
         start = ends.get(piece["place"], 0.0)
         ends[piece["place"]] = start + piece["value"]
         middle = start + piece["value"] / 2
-        values.append({**piece, "start": start, "end": ends[piece["place"]], "middle": middle})
+        where = {"start": start, "end": ends[piece["place"]], "middle": middle}
+        values.append({**piece, **where, "letter": letter_on(colours[piece["kind"]])})
     places = _places(pieces)
     places = [*first] if set(places) <= set(first) else places
     most = max(ends.values(), default=0.0) or 1.0
@@ -89,8 +90,8 @@ def _lying(
     )
     wide = f"datum.value >= {_NARROWEST_PIECE * most}"
     names = (
-        base.mark_text(fontSize=9, color=LETTER)
-        .encode(x="middle:Q", text="shown:N")
+        base.mark_text(fontSize=9)
+        .encode(x="middle:Q", text="shown:N", color=letters())
         .transform_filter(wide)
     )
     chart: alt.LayerChart = (bars + names).properties(width=_LYING_WIDTH, height=alt.Step(18))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import LETTER, LINE, colour_of
+from homenode.report.charts.colours import LINE, colour_of, letter_on, letters
 
 if TYPE_CHECKING:
     import altair as alt
@@ -41,7 +41,11 @@ def slices(
     scale = alt.Scale(domain=[*places], paddingInner=0.0)
     layers: list[alt.Chart] = []
     for distance, height in HEIGHTS.items():
-        there = [one for one in rows if one["distance"] == distance]
+        there = [
+            {**one, "letter": letter_on(colours[one["kind"]])}
+            for one in rows
+            if one["distance"] == distance
+        ]
         base = alt.Chart(alt.InlineData(values=there)).encode(
             y=alt.Y("place:N", sort=[*places], title="core", scale=scale)
         )
@@ -51,8 +55,10 @@ def slices(
         bars = base.mark_bar(stroke=LINE, strokeWidth=0.3, height=alt.RelativeBandSize(height))
         layers.append(bars.encode(x=across, x2="end:Q", color=colour_of(colours)))
         wide = f"datum.end - datum.start >= {_NARROWEST * (last - first)}"
-        names = base.mark_text(fontSize=8, align="left", dx=2, color=LETTER)
-        layers.append(names.encode(x="start:Q", text="shown:N").transform_filter(wide))
+        names = base.mark_text(fontSize=8, align="left", dx=2).encode(
+            x="start:Q", text="shown:N", color=letters()
+        )
+        layers.append(names.transform_filter(wide))
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         title=title, description=f"{title}. {says}", width=_WIDTH, height=alt.Step(_ROW)
     )

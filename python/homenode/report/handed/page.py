@@ -37,12 +37,15 @@ table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular
 caption { text-align: left; font-weight: 600; padding: .25rem 0; }
 th, td { padding: .15rem .6rem .15rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
+td[style*="right"] { white-space: nowrap; }
 summary { cursor: pointer; font-weight: 600; min-height: 24px; }
 @media (max-width: 700px) { figure svg { max-width: none; } }
 @media print { figure svg { max-height: 22cm; } .wide, figure { overflow: visible; }
   p:has(+ figure) { break-after: avoid; } }
-@media print { body { max-width: none; margin: 0; font-size: 11pt; } h2 { break-after: avoid; }
-  figure, tr { break-inside: avoid; } }
+@media print { body { max-width: none; margin: 0; font-size: 10pt; line-height: 1.35; }
+  h1 { margin: 0; } h2 { break-after: avoid; margin-top: 1rem; padding-top: .6rem; }
+  table { font-size: 8.5pt; margin: .5rem 0; } p { margin: .5rem 0; orphans: 3; widows: 3; }
+  figure { margin: .5rem 0; } figure, tr { break-inside: avoid; } }
 @media print { pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   summary { list-style: none; } summary, caption, thead { break-after: avoid; } }
 @media print { details::details-content { content-visibility: visible; block-size: auto; } }

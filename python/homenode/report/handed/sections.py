@@ -5,6 +5,7 @@ help, how far it can be trusted, where it is from.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -134,7 +135,8 @@ def _greatest(explained: Sequence[Explanation]) -> str:
         for row in one.rows
         if row.label != _USEFUL
     ]
-    total = sum(one.total for one in explained)
+    # Of what the tables round to their own sums: the frame's, a line above, is rounded once.
+    total = math.fsum(cores for one in explained for cores in one.breakdown.cores.values())
     useful = sum(row.value for one in explained for row in one.rows if row.label == _USEFUL)
     cost, label, name = max(causes)
     return (

@@ -2,6 +2,7 @@
 
 import { Refusal, get, post } from "./api.js";
 import { at, h } from "./dom.js";
+import { lineOf, newest } from "./kept.js";
 import { drawMap } from "./map.js";
 import { notice } from "./notice.js";
 import * as state from "./state.js";
@@ -54,14 +55,28 @@ function nameOf(side) {
     : side.replace("run:", "run ");
 }
 
+/** @param {string} value @param {string} label @param {string} chosen */
+const option = (value, label, chosen) =>
+  h("option", { value, selected: value === chosen }, label);
+
 /** @param {Start["runs"]} runs @param {string} left @param {string} right */
 function sides(runs, left, right) {
   const here = state.now().base ? ["opened", "now"] : [];
-  const ways = [...here, ...runs.map((run) => `run:${run.id}`)];
   return [/** @type {const} */ (["left", left]), /** @type {const} */ (["right", right])].map(
     ([side, value]) => {
-      const list = h("select", { id: `side-${side}` }, ...ways.map((way) =>
-        h("option", { value: way, selected: way === value }, nameOf(way))));
+      const list = h("select", { id: `side-${side}` });
+      const fill = (/** @type {Start["runs"]} */ listed) => list.replaceChildren(
+        ...here.map((way) => option(way, nameOf(way), value)),
+        ...listed.map((run) => option(`run:${run.id}`, lineOf(run), value)));
+      const few = newest(runs);
+      fill([...few, ...runs.filter(({ id }) => `run:${id}` === value && !few.some(
+        (one) => one.id === id))]);
+      // All of them when somebody looks for one: until then as few as the first screen lists.
+      const all = () => {
+        for (const event of ["pointerdown", "focus"]) list.removeEventListener(event, all);
+        fill(runs);
+      };
+      for (const event of ["pointerdown", "focus"]) list.addEventListener(event, all);
       // The other side as it is then: it may have been chosen since this was drawn.
       list.addEventListener("change", () => state.look("compare",
         { left, right, ...state.now().with, [side]: list.value }));

@@ -32,7 +32,7 @@
  *   solved: Solved | null, unsolved: string | null}} Answer */
 /** @typedef {{id: string, scenario: string, title: string, when: string, version: string}} Run */
 /** @typedef {{name: string, title: string, platform: string}} Example */
-/** @typedef {{version: string, examples: Example[], runs: Run[],
+/** @typedef {{version: string, examples: Example[], runs: Run[], kept: number,
  *   scenarios: {id: string, name: string, title: string}[], local: boolean,
  *   limits: {upload_bytes: number, files: number, advise_s: number, duration_s: number}}} Start */
 /** @typedef {{title: string, heads: string[], rows: (string | number | null)[][]}} Grid */

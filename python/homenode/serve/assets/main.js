@@ -8,7 +8,7 @@ import { at, h } from "./dom.js";
 import { startAt } from "./jobs.js";
 import { openMenu } from "./menu.js";
 import { clearNotice, notice } from "./notice.js";
-import { showRun, showStudies } from "./pages.js";
+import { leavePages, showRun, showStudies } from "./pages.js";
 import { beginFiles, showStart } from "./start.js";
 import * as state from "./state.js";
 
@@ -48,7 +48,7 @@ function show(before) {
   }
   button("undo").disabled = !state.canUndo();
   button("redo").disabled = !state.canRedo();
-  if (view !== before.view) clearNotice();
+  if (view !== before.view) clearNotice(), leavePages();
   if (view !== "advise") endPlay();
   if (base && (view === "map" || view === "advise")) showBoard();
   if (view === "advise") showAdvise();

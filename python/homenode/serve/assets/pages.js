@@ -28,6 +28,12 @@ async function show(place, path, draw) {
   }
 }
 
+/** Whoever comes back has it told anew: until then nothing of it is held. */
+export function leavePages() {
+  turn += 1;
+  for (const place of ["ran", "studied"]) at(place).replaceChildren();
+}
+
 /** The run that the address names. */
 export function showRun() {
   const id = state.now().with.id ?? "";

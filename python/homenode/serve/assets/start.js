@@ -5,6 +5,7 @@ import { limitSearch } from "./advise.js";
 import { renewed } from "./board.js";
 import { at, button, h } from "./dom.js";
 import { start as startJob } from "./jobs.js";
+import { keptRuns } from "./kept.js";
 import { notice } from "./notice.js";
 import * as state from "./state.js";
 import { grid } from "./told.js";
@@ -44,24 +45,15 @@ function example({ name, title, platform }, index) {
   return h("li", {}, open);
 }
 
-/** A time as its reader writes it, in the zone in which he reads it.
- * @param {string} when */
-const moment = (when) => when &&
-  new Date(when).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
-
 /** @param {Start} told */
-function kept({ runs, scenarios }) {
-  const mine = scenarios.map((one) => h("li", {}, button(one.title || one.name,
+function kept(told) {
+  const mine = told.scenarios.map((one) => h("li", {}, button(one.title || one.name,
     () => openBase(`scenario:${one.id}`), { class: "plain" })));
-  const rows = runs.map((run) => [
-    button(run.title || run.scenario, () => state.look("run", { id: run.id }), { class: "plain" }),
-    moment(run.when), run.id]);
   return [
     mine.length ? h("h2", {}, "Your files of this session") : "",
     mine.length ? h("ul", {}, ...mine) : "",
     h("h2", {}, "Kept runs"),
-    rows.length ? grid({ title: `${rows.length} kept`, heads: ["run", "when", "id"], rows })
-      : h("p", {}, "None yet: open a layout and simulate it."),
+    keptRuns(told),
   ];
 }
 

@@ -141,6 +141,10 @@ class Figures:
         """One metric of a partition, of the only one if none is named."""
         return self.metrics[self.partition(partition)][name]
 
+    def means(self, partition: str, names: Sequence[str]) -> list[float | None]:
+        """Several metrics of a partition, their means alone."""
+        return [self.metric(partition, name).mean for name in names]
+
     def values(self, partition: str | None, name: str) -> list[float]:
         """A metric in each replication that has it."""
         partition = self.partition(partition)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import cast
 
 from homenode.model.estimate import Estimate, Told
@@ -117,11 +118,25 @@ class Solved(Figures):
             self._told[partition, name] = self._figure(partition, METRICS[name])
         return self._told[partition, name]
 
+    def means(self, partition: str, names: Sequence[str]) -> list[float | None]:
+        """Several metrics of a partition: as `metric` tells each, and sooner."""
+        if self.balances.get(self.partition(partition)):
+            return [None for _ in names]
+        (totals,) = self._totals[partition]
+        unsteady = self.steady[partition]["reason"]
+        told = [METRICS[name] for name in names]
+        return [
+            self.metric(partition, one.name).mean
+            if one.needs_steady and unsteady is not None
+            else one.of(totals)
+            for one in told
+        ]
+
     def _figure(self, partition: str, metric: Metric) -> Estimate:
         if between := self.balances.get(partition):
             low, high = map(significant, between)
             return Estimate(None, None, f"two balances, of {low} and {high} cores: {HISTORY}")
-        (totals,) = self.totals(partition)
+        (totals,) = self._totals[partition]
         return _figure(metric, totals, self.steady[partition]["reason"])
 
     @functools.cached_property

@@ -13,6 +13,7 @@ from homenode.simulate.engine import load_engine
 from homenode.simulate.runner.details import partition_details
 from homenode.simulate.runner.job import FrozenScenario, freeze
 from homenode.simulate.runner.simulate import ProgressFn
+from homenode.simulate.settle.work import settled
 from homenode.simulate.solved.figures import Solved
 from homenode.version import program_version
 
@@ -32,13 +33,15 @@ def solve_scenario(
     """
     engine = load_engine()
     known = Scenario.load(scenario) if isinstance(scenario, str | Path) else scenario
-    job = freeze(known, 1, None, program_version(), progress, kept=False)
+    if isinstance(known, Scenario):
+        known = settled(known, progress)
+    job = freeze(known, 1, None, program_version(), kept=False)
     job = replace(job, details=partition_details(known))
     if job.spec.get("changes"):
         what = "what is changed during the run"
         raise HomenodeError(f"scenario {job.name}: {what} is simulated only; {_RUN}")
     try:
-        answer: SolvedAnswer = json.loads(engine.solve(json.dumps(job.spec)))
+        answer: SolvedAnswer = json.loads(engine.solve(known.spec_json()))
     except engine.SpecError as error:
         raise HomenodeError(f"scenario {job.name}: {error}") from error
     return Solved(job, answer, run)
