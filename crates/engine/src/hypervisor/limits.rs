@@ -154,19 +154,20 @@ impl Windows {
         let left_ns = left_ns.saturating_sub(self.capacity_ns / LOOKS);
         for at in self.shares.ids() {
             if let Rule::Slices(of) = &mut self.shares[at].rule {
-                let unused = of.give_up(left_ns);
-                self.release(at, unused);
+                if of.is_limited() {
+                    let unused = of.give_up(left_ns);
+                    self.release(at, unused);
+                }
             }
         }
     }
 
-    /// Whether a partition may use what others leave within limits of its own or of its group, which
-    /// may have something for it later in the window.
+    /// Whether a partition may use what others leave within limits of its own or of its group,
+    /// which may have something for it later in the window.
     #[inline]
     pub fn is_limited(&self, at: PartitionId) -> bool {
         let share = &self.shares[at];
-        let limited = |of: &Slices| of.group.is_some() || of.limit.maximum_ns.is_some();
-        matches!(&share.rule, Rule::Slices(of) if limited(of)) && share.may_exceed()
+        matches!(&share.rule, Rule::Slices(of) if of.is_limited()) && share.may_exceed()
     }
 
     /// One of a partition's virtual processors has nothing left: if it is its group that holds it

@@ -335,6 +335,11 @@ impl Slices {
         (self.slices[usize::from(index)] as f64 * self.scale) as u64
     }
 
+    /// Whether it is below a limit of its own, or of a group.
+    pub fn is_limited(&self) -> bool {
+        self.group.is_some() || self.limit.maximum_ns.is_some()
+    }
+
     /// What a logical core may have of its slice that has work from now on, with `left_ns` of the
     /// window to go [ns].
     fn due_ns(&self, index: u16, left_ns: u64) -> u64 {

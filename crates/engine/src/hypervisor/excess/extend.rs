@@ -14,8 +14,8 @@ use crate::hypervisor::windows::Windows;
 use crate::ids::{PartitionId, PoolId, VpId};
 
 impl Windows {
-    /// With `left_ns` of the window to go, what partitions that are behind need of a limit that they
-    /// share is kept for them, as far as their virtual processors can use it beside their
+    /// With `left_ns` of the window to go, what partitions that are behind need of a limit that
+    /// they share is kept for them, as far as their virtual processors can use it beside their
     /// entitlement.
     pub fn keep_for_those_behind(&mut self, state: &State, left_ns: u64) {
         for at in self.shares.ids() {

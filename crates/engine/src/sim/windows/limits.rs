@@ -33,25 +33,34 @@ impl World<Partitions> {
     /// least of that by their weight.
     pub(super) fn check_limits(&mut self) {
         self.sys.limit_check = false;
+        let mut waiting = std::mem::take(&mut self.sys.held.at_limits);
         let windows = &self.sys.windows;
-        let waits =
-            |of: &PartitionId| windows.is_limited(*of) && windows.shares[*of].exhausted_vps > 0;
-        let mut waiting: Vec<PartitionId> = self.partitions().filter(waits).collect();
-        let Some(one) = waiting.first() else { return };
-        self.look_at_limits(*one);
+        waiting.extend(
+            self.partitions()
+                .filter(|of| windows.is_limited(*of) && windows.shares[*of].exhausted_vps > 0),
+        );
+        if let Some(one) = waiting.first() {
+            self.look_at_limits(*one);
+        }
         let age = |of: &PartitionId| self.sys.windows.shares[*of].excess_age();
-        waiting.sort_by(|a, b| age(a).total_cmp(&age(b)));
+        waiting.sort_unstable_by(|a, b| age(a).total_cmp(&age(b)).then(a.cmp(b)));
+        for of in waiting.drain(..) {
+            self.go_on_below_limits(of);
+        }
+        self.sys.held.at_limits = waiting;
+    }
+
+    /// Those of a partition that have nothing left go on as far as its limits have more by now.
+    fn go_on_below_limits(&mut self, of: PartitionId) {
         let begun = self.window_end - self.spec.machine.hypervisor.window_ns;
-        for of in waiting {
-            for vp in self.at.vps_of[of] {
-                let left = self.sys.windows.left_ns(of, Capacity::Excess);
-                if left >= LEAST_LOAN_NS && self.vp(vp).mode == Mode::Exhausted {
-                    self.ready_again(vp, begun);
-                }
+        for vp in self.at.vps_of[of] {
+            let left = self.sys.windows.left_ns(of, Capacity::Excess);
+            if left >= LEAST_LOAN_NS && self.vp(vp).mode == Mode::Exhausted {
+                self.ready_again(vp, begun);
             }
-            if self.sys.windows.shares[of].exhausted_vps > 0 {
-                self.ask_for_limits();
-            }
+        }
+        if self.sys.windows.shares[of].exhausted_vps > 0 {
+            self.ask_for_limits();
         }
     }
 }

@@ -53,12 +53,13 @@ pub struct Partitions {
     donated_from: ById<PartitionId, u64>,
 }
 
-/// Virtual processors that get a new slice when a window begins; empty at all other times, but the
-/// room is kept.
+/// Virtual processors that get a new slice when a window begins, and partitions that wait at a
+/// limit; empty at all other times, but the room is kept.
 #[derive(Default)]
 struct Held {
     waiting: Vec<VpId>,
     exhausted: Vec<VpId>,
+    at_limits: Vec<PartitionId>,
 }
 
 /// What partitions under windows wait for.
