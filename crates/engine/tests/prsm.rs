@@ -219,6 +219,74 @@ fn a_group_is_limited_together_and_shares_by_weight() {
     assert!(used(&outcome, &spec, "c") > 1.9);
 }
 
+/// A partition of a group.
+fn member(mut one: Partition) -> Partition {
+    sharing(&mut one).group = Some(0);
+    one
+}
+
+/// Those of a group with this cap, and others.
+fn run_group(cap: f64, machine: Machine, partitions: Vec<Partition>) -> (Spec, Outcome) {
+    let mut spec = spec(machine, partitions);
+    let name = "g".into();
+    spec.groups = vec![Group { name, cap }];
+    entitle(&mut spec);
+    let outcome = run(&spec, 0);
+    assert_all(&spec, &outcome);
+    (spec, outcome)
+}
+
+/// Bursts of a millisecond that keep so many cores busy if nobody is in their way.
+fn bursts(cores: f64) -> Workload {
+    transactions(1000.0 * cores, Distribution::Exponential)
+}
+
+#[test]
+fn what_members_of_a_group_leave_of_their_slices_the_others_use() {
+    for wanted in [0.0, 0.1, 0.3] {
+        let other = match wanted {
+            0.0 => Workload::Idle,
+            _ => bursts(wanted),
+        };
+        let all = vec![
+            member(lpar("a", 100, 4, loops(3))),
+            member(lpar("b", 300, 4, other)),
+        ];
+        let (spec, outcome) = run_group(1.2, z("core:4"), all);
+        let (a, b) = (used(&outcome, &spec, "a"), used(&outcome, &spec, "b"));
+        assert!(a + b > 0.97 * 1.2, "{wanted}: {a} {b}");
+        // Who wants less than it is entitled to has it.
+        assert!((b - wanted).abs() < 0.05 + 0.1 * wanted, "{wanted}: {b}");
+    }
+}
+
+#[test]
+fn who_is_within_his_share_of_a_group_need_not_wait_for_the_next_slice() {
+    let waits = |loops_beside: u32| {
+        let all = vec![
+            member(lpar("a", 100, 4, loops(loops_beside))),
+            member(lpar("b", 300, 4, bursts(0.2))),
+        ];
+        let (_, outcome) = run_group(1.6, z("core:8"), all);
+        outcome.total("b", "exhausted_ns") / outcome.total("b", "busy_ns")
+    };
+    assert!(waits(4) < 0.2 + waits(1), "{} {}", waits(4), waits(1));
+}
+
+#[test]
+fn who_uses_up_his_slice_late_has_his_part_of_what_is_left() {
+    // One thread of `a` needs most of a slice for its own, four of `b` a fifth: what `a`'s other
+    // logical core leaves is `a`'s by weight all the same, as far as its thread can use it.
+    let all = vec![
+        member(lpar("a", 300, 2, loops(1))),
+        member(lpar("b", 100, 4, loops(4))),
+    ];
+    let (spec, outcome) = run_group(1.6, z("core:8"), all);
+    let (a, b) = (used(&outcome, &spec, "a"), used(&outcome, &spec, "b"));
+    assert!(a + b > 0.97 * 1.6, "{a} {b}");
+    assert!(a > 0.9, "{a} {b}");
+}
+
 #[test]
 fn a_defined_capacity_bites_when_the_average_reaches_it() {
     let mut one = busy("a", 100, 4);

@@ -4,12 +4,22 @@
 //! absolute cap, the cap of its group, and its defined capacity while the rolling average is not
 //! below that. The least of them counts. A group's cap is shared out by weight among its members
 //! as far as they are entitled; what members leave, others of the group may use.
+//!
+//! What a logical core leaves of its slice is there for others at once (IBM, "Processing weight
+//! management"): of a limit so much is kept for one without work as it could still have, if it woke
+//! now. That gets less while the window goes on, and what is not kept any more goes to those that
+//! wait for more at the next of so many looks in a window ([`LOOKS`]).
 
 use super::capacity::Capacity;
+use super::pool::LEAST_LOAN_NS;
 use super::share::{Rule, Slices};
 use super::state::{Mode, State};
 use super::windows::Windows;
 use crate::ids::{GroupId, PartitionId};
+
+/// How often in a window it is looked for what logical cores without work can't have any more.
+/// Assumed: a cap is exceeded by 3.1 %, a 32nd, at most and very briefly (IBM, "Absolute capping").
+pub const LOOKS: u64 = 32;
 
 impl Windows {
     /// Starts a window of `elapsed_ns`, in which a physical core has `capacity_ns` to give.
@@ -24,7 +34,7 @@ impl Windows {
             self.open_share(state, at);
         }
         for group in self.groups.ids() {
-            self.open_group(state, group);
+            self.open_group(group);
         }
         self.opened = true;
     }
@@ -102,33 +112,71 @@ impl Windows {
     }
 
     fn open_share(&mut self, state: &State, at: PartitionId) {
-        let promised = self.promised_ns(state, at);
+        let promised = self.promised_ns(at);
         let share = &mut self.shares[at];
         let active = share.active_vps;
         if let Rule::Slices(of) = &mut share.rule {
-            of.claim.promised = active > 0;
-            for index in 0..share.vps {
-                of.kept[usize::from(index)] = of.slice_ns(index);
+            for (index, vp) in (0..share.vps).zip(state.vps.slice(state.vps_of[at])) {
+                let idle = vp.mode == Mode::Inactive;
+                of.kept[usize::from(index)] = if idle { of.slice_ns(index) } else { 0 };
             }
             of.limit.open_window(promised, active);
         }
     }
 
-    fn open_group(&mut self, state: &State, group: GroupId) {
+    fn open_group(&mut self, group: GroupId) {
         let members = self.members(group);
-        let promised = members.iter().map(|at| self.promised_ns(state, *at)).sum();
+        let promised = members.iter().map(|at| self.promised_ns(*at)).sum();
         let active = members.iter().map(|at| self.shares[*at].active_vps).sum();
         self.groups[group].open_window(promised, active);
     }
 
-    /// Slices of a partition's logical cores that have work [ns].
-    fn promised_ns(&self, state: &State, at: PartitionId) -> u64 {
+    /// Slices of a partition's logical cores [ns].
+    fn promised_ns(&self, at: PartitionId) -> u64 {
         let share = &self.shares[at];
-        let vps = state.vps.slice(state.vps_of[at]);
-        vps.iter()
-            .filter(|vp| vp.mode != Mode::Inactive)
-            .map(|vp| share.slice_ns(vp.index))
-            .sum()
+        (0..share.vps).map(|index| share.slice_ns(index)).sum()
+    }
+
+    /// So much of a partition's slices is promised to nobody any more [ns].
+    #[inline]
+    pub fn release(&mut self, at: PartitionId, unused_ns: u64) {
+        if let Rule::Slices(of) = &mut self.shares[at].rule {
+            of.limit.release(unused_ns);
+            if let Some(group) = of.group {
+                self.groups[group].release(unused_ns);
+            }
+        }
+    }
+
+    /// With `left_ns` of the window to go, what logical cores without work can't have before the
+    /// next look is promised to nobody any more.
+    pub fn release_unused(&mut self, left_ns: u64) {
+        let left_ns = left_ns.saturating_sub(self.capacity_ns / LOOKS);
+        for at in self.shares.ids() {
+            if let Rule::Slices(of) = &mut self.shares[at].rule {
+                if of.is_limited() {
+                    let unused = of.give_up(left_ns);
+                    self.release(at, unused);
+                }
+            }
+        }
+    }
+
+    /// Whether a partition may use what others leave within limits of its own or of its group,
+    /// which may have something for it later in the window.
+    #[inline]
+    pub fn is_limited(&self, at: PartitionId) -> bool {
+        let share = &self.shares[at];
+        matches!(&share.rule, Rule::Slices(of) if of.is_limited()) && share.may_exceed()
+    }
+
+    /// One of a partition's virtual processors has nothing left: if it is its group that holds it
+    /// back, it waits for what the others of the group leave.
+    pub fn hold_back(&mut self, at: PartitionId) {
+        if let Rule::Slices(of) = &self.shares[at].rule {
+            let room = of.limit.left_for(true, 0) >= LEAST_LOAN_NS;
+            self.contests[at].waited |= of.group.is_some() && room;
+        }
     }
 
     /// What all limits leave to a partition for use on this account [ns].

@@ -2,7 +2,7 @@
 
 use super::polarization::{polarize, Kind};
 use super::share::Rule;
-use super::state::State;
+use super::state::{Mode, State};
 use super::windows::Windows;
 use crate::ids::{ById, ChipId, CoreId, PartitionId, PoolId, VpId};
 use crate::spec::{Polarization, Processors, Spec};
@@ -77,21 +77,23 @@ impl Windows {
                 0.0
             }
         };
-        let mut slices = Vec::new();
+        let (mut slices, mut kept) = (Vec::new(), Vec::new());
         for (index, vp) in (0..).zip(vps) {
             let (kind, cores) = match polarization {
                 Polarization::Horizontal => (Kind::Horizontal, even(index)),
                 Polarization::Vertical => (split.kind(index), split.share(index)),
             };
-            slices.push((cores * capacity) as u64);
+            let slice = (cores * capacity) as u64;
+            let idle = state.vps[vp].mode == Mode::Inactive;
+            kept.push(if idle { slice } else { 0 });
+            slices.push(slice);
             self.slices[vp].kind = kind;
             self.find_home(state, vp);
         }
         let share = &mut self.shares[at];
         share.entitled_ns = slices.iter().sum();
         if let Rule::Slices(of) = &mut share.rule {
-            of.kept = slices.clone();
-            of.slices = slices;
+            (of.kept, of.slices) = (kept, slices);
             of.capacity_ns = self.capacity_ns;
         }
     }

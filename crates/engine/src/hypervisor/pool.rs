@@ -4,7 +4,7 @@ use crate::spec::Pool;
 
 /// Least piece of ceded time that is lent at once [ns]; smaller pieces would only cost switches.
 /// Assumed, between 50 and 500 us.
-pub(super) const LEAST_LOAN_NS: u64 = 200_000;
+pub const LEAST_LOAN_NS: u64 = 200_000;
 
 /// Capacity of a pool in a window.
 #[derive(Clone, Debug)]
@@ -91,6 +91,14 @@ impl PoolBudget {
         }
     }
 
+    /// So much of what was promised is there for excess use.
+    #[inline]
+    pub fn release(&mut self, unused_ns: u64) {
+        if self.maximum_ns.is_some() {
+            self.left_unpromised_ns += unused_ns;
+        }
+    }
+
     /// Whether hardly anything is left for excess use.
     pub fn is_used_up(&self) -> bool {
         self.maximum_ns.is_some() && self.left_unpromised_ns < LEAST_LOAN_NS
@@ -111,11 +119,12 @@ impl PoolBudget {
         unused.min(self.excess_ns)
     }
 
-    /// Keeps so much of what is not promised for one partition, as far as there is any.
-    pub fn keep(&mut self, wanted_ns: u64) -> u64 {
-        let kept = wanted_ns.min(self.left_unpromised_ns);
-        self.left_unpromised_ns -= kept;
-        kept
+    /// Keeps so much of what is not promised for one partition, as far as there is any; what was
+    /// kept for it beyond that is kept no longer.
+    pub fn keep(&mut self, kept_ns: &mut u64, wanted_ns: u64) {
+        self.left_unpromised_ns += *kept_ns;
+        *kept_ns = wanted_ns.min(self.left_unpromised_ns);
+        self.left_unpromised_ns -= *kept_ns;
     }
 
     /// Reserves time for a stretch on a core, first of what is kept for who asks; 0 if the limit is

@@ -67,7 +67,8 @@ pub struct Claim {
     pub weight: f64,
     /// Excess time used, divided by the weight; grows while others wait [ns].
     pub excess_age: f64,
-    /// Whether its pool keeps its entitlement free in this window: it had work at the start.
+    /// Whether its pool keeps its entitlement free in this window: it had work at the start. Slices
+    /// are always kept free, as far as they can still be used.
     pub promised: bool,
 }
 
@@ -91,7 +92,7 @@ pub struct Slices {
     pub slices: Vec<u64>,
     /// What a core has to give in a window [ns].
     pub capacity_ns: u64,
-    /// What inactive logical cores have left of their slices [ns].
+    /// What is kept of their slices for logical cores without work, 0 for others [ns].
     pub kept: Vec<u64>,
     /// Part of its slices that its limits allow in this window [0..1].
     pub scale: f64,
@@ -225,17 +226,24 @@ impl Share {
                 lending.ceded_ns = ceded_ns;
                 lending.claim.promised = active > 0;
             }
-            Rule::Slices(slices) => slices.claim.promised = active > 0,
-            Rule::Own(_) => {}
+            Rule::Slices(_) | Rule::Own(_) => {}
         }
     }
 
-    /// Takes back what an idle virtual processor leaves of its slice.
-    pub fn cede(&mut self, index: u16, slice_ns: u64) {
+    /// Takes back what an idle virtual processor leaves of its slice, with `left_ns` of the window
+    /// to go; what of that was promised to it and is so no longer [ns].
+    pub fn cede(&mut self, index: u16, slice_ns: u64, left_ns: u64) -> u64 {
         match &mut self.rule {
-            Rule::Own(_) => {}
-            Rule::Lending(lending) => lending.ceded_ns += slice_ns,
-            Rule::Slices(slices) => slices.kept[usize::from(index)] = slice_ns,
+            Rule::Own(_) => 0,
+            Rule::Lending(lending) => {
+                lending.ceded_ns += slice_ns;
+                0
+            }
+            Rule::Slices(slices) => {
+                let kept = slice_ns.min(slices.due_ns(index, left_ns));
+                slices.kept[usize::from(index)] = kept;
+                slice_ns - kept
+            }
         }
     }
 
@@ -253,15 +261,15 @@ impl Share {
 
     /// Gives back, to a virtual processor that wakes with `left_ns` of the window to go, what is
     /// left of its slice. Where nothing is lent, what it did not use while it was idle is not
-    /// saved up: others could use it.
-    pub fn reclaim(&mut self, index: u16, left_ns: u64) -> u64 {
+    /// saved up: others could use it. That it was promised, and is no longer, comes second [ns].
+    pub fn reclaim(&mut self, index: u16, left_ns: u64) -> (u64, u64) {
         let even = self.even_slice_ns();
         match &mut self.rule {
-            Rule::Own(_) => even,
+            Rule::Own(_) => (even, 0),
             Rule::Lending(lending) => {
                 let slice = even.min(lending.ceded_ns);
                 lending.ceded_ns -= slice;
-                slice
+                (slice, 0)
             }
             Rule::Slices(slices) => slices.reclaim(index, left_ns),
         }
@@ -327,11 +335,33 @@ impl Slices {
         (self.slices[usize::from(index)] as f64 * self.scale) as u64
     }
 
-    fn reclaim(&mut self, index: u16, left_ns: u64) -> u64 {
-        let kept = std::mem::take(&mut self.kept[usize::from(index)]);
+    /// Whether it is below a limit of its own, or of a group.
+    pub fn is_limited(&self) -> bool {
+        self.group.is_some() || self.limit.maximum_ns.is_some()
+    }
+
+    /// What a logical core may have of its slice that has work from now on, with `left_ns` of the
+    /// window to go [ns].
+    fn due_ns(&self, index: u16, left_ns: u64) -> u64 {
         let rest = left_ns as f64 / self.capacity_ns as f64;
-        let due = (self.slice_ns(index) as f64 * rest) as u64;
-        kept.min(due)
+        (self.slice_ns(index) as f64 * rest) as u64
+    }
+
+    fn reclaim(&mut self, index: u16, left_ns: u64) -> (u64, u64) {
+        let kept = std::mem::take(&mut self.kept[usize::from(index)]);
+        let slice = kept.min(self.due_ns(index, left_ns));
+        (slice, kept - slice)
+    }
+
+    /// What was kept for logical cores without work beyond what they may have with so much of the
+    /// window to go is kept no longer [ns].
+    pub fn give_up(&mut self, left_ns: u64) -> u64 {
+        let mut unused = 0;
+        for at in 0..self.kept.len() {
+            let kept = self.kept[at].min(self.due_ns(at as u16, left_ns));
+            unused += std::mem::replace(&mut self.kept[at], kept) - kept;
+        }
+        unused
     }
 }
 
@@ -345,8 +375,12 @@ fn slices(partition: &Partition, window_ns: u64) -> Box<Slices> {
         ),
         Processors::Dedicated { .. } => (None, None, None),
     };
+    let claim = Claim {
+        promised: true,
+        ..Claim::new(partition)
+    };
     Box::new(Slices {
-        claim: Claim::new(partition),
+        claim,
         slices: Vec::new(),
         capacity_ns: window_ns,
         kept: Vec::new(),
@@ -411,7 +445,7 @@ mod tests {
         assert_eq!((share.slice_ns(0), ceded(&share)), (1_000_000, 12_000_000));
         // The first whose slice ends is lent an even part of what twelve siblings left.
         assert_eq!(share.lend(), 666_666);
-        assert_eq!(share.reclaim(0, 0), 1_000_000);
+        assert_eq!(share.reclaim(0, 0), (1_000_000, 0));
     }
 
     #[test]

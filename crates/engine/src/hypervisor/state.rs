@@ -56,6 +56,8 @@ pub struct Vp {
     pub home_node: NodeId,
     /// Since when it has been ready [ns].
     pub ready_at: u64,
+    /// Until when that it had nothing left is booked [ns].
+    pub booked_at: u64,
     /// Since when it has been on its core [ns].
     pub dispatched_at: u64,
     /// When it ceded [ns].
@@ -203,6 +205,7 @@ impl Vp {
             home_chip,
             home_node,
             ready_at: 0,
+            booked_at: 0,
             dispatched_at: 0,
             ceded_at: 0,
             debt_ns: 0,

@@ -218,13 +218,13 @@ impl State {
             };
             1.0 - (1.0 - once * far) * (1.0 - lost)
         };
-        let mut shares = std::mem::take(&mut self.shares);
-        shares.clear();
+        let mut shares = std::mem::take(&mut self.row);
+        shares.iter_mut().for_each(|share| *share = 0.0);
         let away = scatter(&self.tree, form, near, far, &self.spare, &mut shares);
         let doing = &mut self.doing[at];
         doing.away = away;
-        settle_sites(doing, form, &shares, 0.5 * self.pace);
-        self.shares = shares;
+        settle_sites(doing, form, &mut shares, 0.5 * self.pace);
+        self.row = shares;
         let is_home = |site: &&Site| form.homes.iter().any(|(home, _)| home.index() == site.chip);
         let at_home = doing.sites.iter().filter(is_home);
         let at_home: f64 = at_home.map(|site| site.share).sum();
@@ -325,16 +325,10 @@ fn scatter(
     near: impl Fn(ChipId, f64) -> f64,
     far: impl Fn(NodeId) -> f64,
     [near_idle, idle]: &[ById<ChipId, f64>; 2],
-    chips: &mut Vec<(usize, f64)>,
+    chips: &mut ById<ChipId, f64>,
 ) -> [f64; 2] {
     let mut away = [0.0; 2];
-    let mut put = |chip: ChipId, share: f64| {
-        let chip = chip.index();
-        match chips.iter_mut().find(|(at, _)| *at == chip) {
-            Some((_, sum)) => *sum += share,
-            None => chips.push((chip, share)),
-        }
-    };
+    let mut put = |chip: ChipId, share: f64| chips[chip] += share;
     for (node, _) in &form.homes_by_node {
         let node = NodeId::new(*node);
         let beside = tree.chips_of(node);
@@ -373,14 +367,15 @@ fn scatter(
 
 /// A partition runs on these chips now: `part` of the way, so that those that displace each other
 /// come to rest.
-fn settle_sites(doing: &mut Doing, form: &Form, chips: &[(usize, f64)], part: f64) {
-    let sites = doing.sites.iter_mut();
-    sites.for_each(|site| site.share *= 1.0 - part);
-    for (chip, share) in chips.iter().filter(|(_, share)| *share > NOTHING) {
-        match doing.sites.iter_mut().find(|site| site.chip == *chip) {
-            Some(site) => site.share += part * share,
-            None => doing.sites.push(Site::new(*chip, part * share, form)),
-        }
+fn settle_sites(doing: &mut Doing, form: &Form, chips: &mut ById<ChipId, f64>, part: f64) {
+    let counted = |share: f64| if share > NOTHING { part * share } else { 0.0 };
+    for site in &mut doing.sites {
+        let share = std::mem::take(&mut chips[ChipId::new(site.chip)]);
+        site.share = (1.0 - part) * site.share + counted(share);
+    }
+    for (chip, share) in chips.entries().filter(|(_, share)| **share > NOTHING) {
+        let site = Site::new(chip.index(), counted(*share), form);
+        doing.sites.push(site);
     }
     let gone = |site: &Site| site.share <= 0.2 * NOTHING;
     if doing.sites.iter().any(gone) {

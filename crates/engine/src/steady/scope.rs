@@ -49,6 +49,14 @@ impl Scope {
         }
     }
 
+    /// The same, in which chips that are alike are priced together.
+    pub fn roughly(&self) -> Self {
+        Self {
+            apart: false,
+            ..self.clone()
+        }
+    }
+
     /// The same for each type of core, with the partitions that share those.
     pub fn by_type(&self, forms: &[&Form], types: usize) -> Vec<Self> {
         if types < 2 {

@@ -33,8 +33,12 @@ const NEAR: f64 = 0.02;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual
 /// number of threads only.
 const LITTLE: f64 = 0.05;
-/// Steps from where caches are cold, and from there on before it can have settled.
+/// Steps from where caches are cold, at most and before it can be at rest there, and from there on
+/// before it can have settled.
 const COLD_STEPS: usize = 12;
+const FEWEST_COLD_STEPS: usize = 4;
+/// Part of the difference at which two balances are told apart below which they are one.
+const SAME: f64 = 0.3;
 const WARM_STEPS: usize = 4;
 /// Steps of the caches' ages in each iteration: with one they would follow too far behind.
 const AGE_STEPS: usize = 2;
@@ -43,6 +47,17 @@ const AGE_STEPS: usize = 2;
 /// rest or a step takes back the one before, on hosts and under z/VM where a step overshoots. The
 /// iterations that it took.
 pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled: f64) -> usize {
+    settle_or(state, forms, scope, settled, &|_| false)
+}
+
+/// The same until this is so.
+fn settle_or(
+    state: &mut State,
+    forms: &[&Form],
+    scope: &Scope,
+    settled: f64,
+    is_enough: &dyn Fn(&State) -> bool,
+) -> usize {
     let most = if settled < ROUGHLY {
         MOST_STEPS
     } else {
@@ -51,9 +66,14 @@ pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled:
     let homes_fill = state.host.is_none() && forms.iter().all(|form| form.guests.is_none());
     let (mut weight, mut last, mut leap) = (1.0_f64, f64::INFINITY, Leap::default());
     let mut most_weight = 1.0_f64;
+    // As long as it is far off, chips that are alike need not be told apart.
+    let mut rough = (homes_fill && scope.apart && settled < ROUGHLY).then(|| scope.roughly());
     for step in 1..=most {
-        let change = state.step(forms, scope, weight);
-        if change <= settled && step > 2 || state.spills {
+        let change = state.step(forms, rough.as_ref().unwrap_or(scope), weight);
+        if change <= ROUGHLY && step > 2 && rough.take().is_some() {
+            continue;
+        }
+        if change <= settled && step > 2 || state.spills || is_enough(state) {
             return step;
         }
         if homes_fill {
@@ -81,25 +101,28 @@ pub(super) fn settle_from_above(
     let below = state.cores();
     let mut cold = [below.clone(), below.clone(), below.clone()];
     state.cold = true;
+    let mut is_bound = false;
     for step in 0..COLD_STEPS {
         state.step(forms, scope, 1.0);
         cold[step % 3] = state.cores();
+        // A step back and forth is no rest, so the last is held against the one before the last.
+        let at = |step: usize| &cold[step % 3];
+        if step >= FEWEST_COLD_STEPS && are_alike(at(step), at(step - 2), ROUGHLY) {
+            let mut both = [step, step - 1].into_iter();
+            is_bound = both.all(|step| are_alike(at(step), &below, near));
+            break;
+        }
     }
     state.cold = false;
-    // A step back and forth is no rest, so the last one is held against the one before the last.
-    let last = COLD_STEPS - 1;
-    let at = |step: usize| &cold[step % 3];
-    let is_bound = are_alike(at(last), at(last - 2), ROUGHLY)
-        && [last, last - 1]
-            .iter()
-            .all(|step| are_alike(at(*step), &below, near));
     if is_bound {
         return None;
     }
     for _ in 0..WARM_STEPS {
         state.step(forms, scope, 0.3);
     }
-    Some(settle(state, forms, scope, settled))
+    // Where it comes back to where it began there is no other balance.
+    let is_back = |state: &State| are_alike(&state.cores(), &below, near * SAME);
+    Some(settle_or(state, forms, scope, settled, &is_back))
 }
 
 /// Whether all partitions use as many cores, but for a share of them.

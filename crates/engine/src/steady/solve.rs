@@ -135,7 +135,9 @@ impl Layouts {
             return None;
         }
         let mut other = state.clone();
-        settle_from_above(&mut other, &forms, &self.scope(true), (SETTLED, APART))?;
+        // It only counts where it is apart by some per cent: chips that are alike are priced
+        // together.
+        settle_from_above(&mut other, &forms, &self.scope(false), (SETTLED, APART))?;
         Some(other.doing.iter().map(Doing::cores).collect())
     }
 

@@ -273,9 +273,8 @@ pub(super) struct State {
     pub left_meanwhile: f64,
     /// Part of the usual way that a step goes, so that those that overshoot come to rest.
     pub pace: f64,
-    /// Room to work in: core time by chip, and shares of a partition's time.
+    /// Room to work in: core time, or shares of it, by chip.
     pub row: ById<ChipId, f64>,
-    pub shares: Vec<(usize, f64)>,
     /// Whether somebody waits at a port of the part of the machine that is solved.
     pub waits: bool,
     /// Whether each dispatch is taken to find cold caches: a balance is looked for from above.
@@ -334,7 +333,6 @@ impl State {
             left_meanwhile: 0.0,
             pace: 1.0,
             row: ById::of(0.0, active.len()),
-            shares: Vec::new(),
             waits: false,
             spills: false,
             cold: false,

@@ -14,24 +14,41 @@ use crate::hypervisor::windows::Windows;
 use crate::ids::{PartitionId, PoolId, VpId};
 
 impl Windows {
-    /// A window begins: what partitions that are behind need of a limit that they share is kept for
-    /// them, as far as their virtual processors can use it beside their entitlement.
-    pub fn keep_for_those_behind(&mut self) {
-        let window_ns = self.capacity_ns;
-        for (share, contest) in self.shares.iter().zip(&mut self.contests) {
-            let Some(limit) = contest.limit else {
+    /// With `left_ns` of the window to go, what partitions that are behind need of a limit that
+    /// they share is kept for them, as far as their virtual processors can use it beside their
+    /// entitlement.
+    pub fn keep_for_those_behind(&mut self, state: &State, left_ns: u64) {
+        for at in self.shares.ids() {
+            let Some(limit) = self.contests[at].limit else {
                 continue;
             };
+            let (share, contest) = (&self.shares[at], &self.contests[at]);
+            let had_ns = share.claim().map_or(0.0, |claim| {
+                claim.weight.max(1.0) * (claim.excess_age - contest.began_at)
+            });
+            let behind = contest.extension_ns.saturating_sub(had_ns as u64);
+            let wanted = behind.min(self.could_use_ns(state, at, left_ns));
             let budget = if self.masks.is_empty() {
                 self.pools.iter_mut().nth(limit)
             } else {
                 self.groups.iter_mut().nth(limit)
             };
-            let could = u64::from(share.active_vps) * window_ns;
-            let most = could.saturating_sub(share.entitled_ns);
-            let wanted = contest.extension_ns.min(most);
-            contest.kept_ns = budget.map_or(0, |budget| budget.keep(wanted));
+            if let Some(budget) = budget {
+                budget.keep(&mut self.contests[at].kept_ns, wanted);
+            }
         }
+    }
+
+    /// What a partition's virtual processors with work can use beside their entitlement [ns].
+    fn could_use_ns(&self, state: &State, at: PartitionId, left_ns: u64) -> u64 {
+        let share = &self.shares[at];
+        if let Rule::Slices(_) = share.rule {
+            let vps = state.vps_of[at].into_iter();
+            let busy = vps.filter(|vp| state.vps[*vp].mode != Mode::Inactive);
+            let beside = |vp| left_ns.saturating_sub(self.slices[vp].slice_ns);
+            return busy.map(beside).sum();
+        }
+        (u64::from(share.active_vps) * left_ns).saturating_sub(share.entitled_ns)
     }
 
     /// Whether a partition's slices can be extended.

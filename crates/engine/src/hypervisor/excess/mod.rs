@@ -35,7 +35,7 @@ impl Windows {
         (0..fields.max().unwrap_or(0)).for_each(|field| self.level_ages(field));
         for (share, contest) in self.shares.iter().zip(&mut self.contests) {
             contest.began_at = share.excess_age();
-            (contest.waited, contest.ceded) = (false, false);
+            (contest.waited, contest.ceded, contest.kept_ns) = (false, false, 0);
         }
     }
 }

@@ -27,7 +27,10 @@ impl World<Partitions> {
         };
         let capacity = v.capacity;
         let forbidden = capacity == Capacity::Excess && !share.may_exceed();
-        !forbidden && windows.left_ns(partition, capacity) > 0
+        !forbidden
+            && (windows.left_ns(partition, capacity) > 0
+                || self.look_at_limits(partition)
+                    && self.sys.windows.left_ns(partition, capacity) > 0)
     }
 
     /// Starts a stretch on the claimed account: until when may it run?

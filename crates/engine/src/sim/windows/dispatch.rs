@@ -17,9 +17,10 @@ impl World<Partitions> {
         let windows = &mut self.sys.windows;
         windows.count_active(partition);
         let left = self.window_end - self.now;
+        let (of_slice, unused) = windows.shares[partition].reclaim(index, left);
+        windows.release(partition, unused);
         let slice = &mut windows.slices[vp];
-        slice.late = true;
-        slice.slice_ns = windows.shares[partition].reclaim(index, left);
+        (slice.late, slice.slice_ns) = (true, of_slice);
         self.meters.partitions[partition].ceded(away);
         self.make_ready(vp);
     }
@@ -33,8 +34,9 @@ impl World<Partitions> {
     /// Asks for a core for one that had nothing left, in a window that began then: its wait goes
     /// on, at a cap as elsewhere.
     pub(super) fn ready_again(&mut self, vp: VpId, begun: u64) {
-        let v = &self.at.vps[vp];
-        let since = v.ready_at.max(begun);
+        let v = &mut self.at.vps[vp];
+        let since = v.ready_at.max(begun).max(v.booked_at);
+        v.booked_at = self.now;
         self.meters.partitions[v.partition].exhausted_ns += self.now - since;
         self.set_mode(vp, Mode::Ready);
         self.seek_core(vp);
@@ -51,9 +53,14 @@ impl World<Partitions> {
     pub(super) fn set_mode(&mut self, vp: VpId, mode: Mode) {
         let v = &mut self.at.vps[vp];
         let was = std::mem::replace(&mut v.mode, mode);
-        let exhausted = &mut self.sys.windows.shares[v.partition].exhausted_vps;
+        let partition = v.partition;
+        let exhausted = &mut self.sys.windows.shares[partition].exhausted_vps;
         *exhausted += u16::from(mode == Mode::Exhausted);
         *exhausted -= u16::from(was == Mode::Exhausted);
+        if mode == Mode::Exhausted && self.sys.windows.is_limited(partition) {
+            self.sys.windows.hold_back(partition);
+            self.ask_for_limits();
+        }
     }
 
     /// Looks for a core for a ready virtual processor, whose wait goes on if there is none.
@@ -176,9 +183,11 @@ impl World<Partitions> {
         v.ceded_at = self.now;
         let (partition, index) = (v.partition, v.index);
         self.lets_go(vp);
+        let rest = self.window_end - self.now;
         let windows = &mut self.sys.windows;
         let left = std::mem::take(&mut windows.slices[vp].slice_ns);
-        windows.shares[partition].cede(index, left);
+        let unused = windows.shares[partition].cede(index, left, rest);
+        windows.release(partition, unused);
         windows.contests[partition].ceded = true;
         windows.count_inactive(partition);
         partition
@@ -339,7 +348,7 @@ impl World<Partitions> {
         }
     }
 
-    fn settle_excess_runners(&mut self) {
+    pub(super) fn settle_excess_runners(&mut self) {
         for chip in self.at.tree.chips() {
             let mut left = self.sys.windows.sets.excess_mask(chip);
             while let Some(core) = self.sys.windows.sets.first_of(chip, left) {

@@ -7,6 +7,7 @@
 //! window        hands capacity out anew
 //! confer        a lock's holder lost its core: a sibling gives its own
 //! donate        idle dedicated cores go to the pool and come back
+//! limits        what is left of a cap while a window goes on goes to those that wait at it
 //! snooze        who has no work left polls before it cedes
 //! sim::zvm      z/VM in such a partition
 //! ```
@@ -15,6 +16,7 @@ mod claim;
 mod confer;
 mod dispatch;
 mod donate;
+mod limits;
 mod rows;
 mod snooze;
 mod window;
@@ -40,6 +42,9 @@ pub struct Partitions {
     pub cps: ById<PartitionId, Option<Box<Cp>>>,
     /// Whether a share check is pending.
     share_check: bool,
+    /// Whether limits are to be looked at, and before when they need not [ns].
+    limit_check: bool,
+    next_look: u64,
     /// Who is without a core when a window begins.
     held: Held,
     /// When each virtual processor that polls cedes; none if it polls for ever.
@@ -48,12 +53,13 @@ pub struct Partitions {
     donated_from: ById<PartitionId, u64>,
 }
 
-/// Virtual processors that get a new slice when a window begins; empty at all other times, but the
-/// room is kept.
+/// Virtual processors that get a new slice when a window begins, and partitions that wait at a
+/// limit; empty at all other times, but the room is kept.
 #[derive(Default)]
 struct Held {
     waiting: Vec<VpId>,
     exhausted: Vec<VpId>,
+    at_limits: Vec<PartitionId>,
 }
 
 /// What partitions under windows wait for.
@@ -61,6 +67,8 @@ struct Held {
 pub enum Alarm {
     /// Partitions wait for excess capacity: who is ahead of its share?
     ShareCheck,
+    /// Some are at a limit: is more left of it by now?
+    LimitCheck,
     /// An entitled virtual processor that still waits must run from now on to get its slice.
     LastChance(VpId),
     /// A virtual processor comes to a lock, or has spun for it long enough.
@@ -83,6 +91,8 @@ impl System for Partitions {
             policy: policy.expect("a policy of windows"),
             cps: cps.map(|of| Cp::of(spec, state, of, replication)).collect(),
             share_check: false,
+            limit_check: false,
+            next_look: 0,
             held: Held::default(),
             cedes: ById::of(Key::NONE, state.vps.len()),
             donated_from: ById::of(0, spec.partitions.len()),
@@ -127,6 +137,7 @@ impl System for Partitions {
     fn alarm(world: &mut World<Self>, key: Key, alarm: Alarm) {
         match alarm {
             Alarm::ShareCheck => world.check_shares(),
+            Alarm::LimitCheck => world.check_limits(),
             Alarm::LastChance(vp) => world.last_chance(vp),
             Alarm::Lock(vp) => world.at_lock(vp, key),
             Alarm::Snooze(vp) => world.end_polling(vp, key),

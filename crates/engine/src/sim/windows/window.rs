@@ -78,7 +78,6 @@ impl World<Partitions> {
             pool.open_window(pool.promised_ns, pool.active_vps);
         }
         windows.open_levels();
-        windows.keep_for_those_behind();
         for share in &mut windows.shares {
             share.open_window();
         }
@@ -93,6 +92,7 @@ impl World<Partitions> {
                 slice.slice_ns = windows.shares[vp.partition].slice_ns(vp.index);
             }
         }
+        windows.keep_for_those_behind(&self.at, windows.capacity_ns);
     }
 
     /// Runners start the window on entitlement; those away from home go home where a core is idle.
