@@ -301,6 +301,32 @@ def host(dice: random.Random, policy: str) -> tuple[Table, list[float]]:
     return {"machine": machine, "partition": partitions}, shares
 
 
+def interrupts(dice: random.Random) -> tuple[Table, list[float]]:
+    """Partitions of any of these, most with devices whose interrupts cost something."""
+    kind = dice.choice(["powervm", "dedicated", "prsm", "linux"])
+    data, shares = PLATFORMS[kind](dice)
+    partitions: Any = data["partition"]
+    for at, one in enumerate(partitions):
+        if dice.random() < 0.2:
+            continue
+        processors = one["processors"]
+        own = processors.get("virtual", processors.get("cores")) * one.get("smt", 1)
+        told: Table = {
+            "instructions": dice.choice([500, 1_000, 5_000]),
+            "soft_instructions": dice.choice([1_000, 4_000, 40_000]),
+            "rate": dice.choice(["0/s", "2000/s"]),
+        }
+        if dice.random() < 0.5:
+            last = min(4, own) - 1
+            told["to"] = f"0-{dice.randint(0, last)}" if last else "0"
+        if "rate" not in one["workload"] and "think" not in one["workload"]:
+            told["rate"] = "2000/s"
+        one["interrupts"] = told
+        if shares[at] > 0.7:
+            shares[at] = 0.7
+    return data, shares
+
+
 PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "powervm": powervm,
     "dedicated": lambda dice: powervm(dice, dedicated=True),
@@ -312,4 +338,5 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "tiles": tiles,
     "linux": lambda dice: host(dice, "linux"),
     "credit2": lambda dice: host(dice, "credit2"),
+    "interrupts": interrupts,
 }

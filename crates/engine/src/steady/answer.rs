@@ -94,7 +94,8 @@ fn response_ns(doing: &Doing, form: &Form) -> Option<f64> {
     }
     let (load, demand) = (&doing.load, &form.demand);
     let told = load.bursts_per_ns > 0.0 && !demand.recorded && !load.overrun;
-    told.then(|| load.runnable / load.bursts_per_ns * demand.bursts + demand.wait_ns)
+    let answers_ns = doing.handled.of_transaction_ns(form);
+    told.then(|| load.runnable / load.bursts_per_ns * demand.bursts + demand.wait_ns + answers_ns)
 }
 
 impl Compared {
@@ -107,7 +108,7 @@ impl Compared {
             busy_vps: doing.load.vps,
             near: doing.away[0],
             far: doing.away[1],
-            passage: Passage::of(&doing.load, &form.demand),
+            passage: passage(doing, form),
         }
     }
 
@@ -116,6 +117,12 @@ impl Compared {
     pub fn p95_ns(&self) -> Option<f64> {
         self.passage.map(|of| of.percentile_ns(0.95))
     }
+}
+
+/// The phases of its transactions, where they are known.
+fn passage(doing: &Doing, form: &Form) -> Option<Passage> {
+    let late_ns = doing.handled.of_transaction_ns(form) / form.demand.bursts;
+    Passage::of(&doing.load, &form.demand).map(|of| of.later(late_ns))
 }
 
 /// Transactions in a second.
@@ -129,12 +136,12 @@ fn throughput(doing: &Doing, form: &Form) -> f64 {
 
 /// What a partition comes to; `all` do what is done.
 pub(super) fn answer(doing: &Doing, cp: &Cp, (form, all): (&Form, &[Doing])) -> SolvedPartition {
-    let (load, demand) = (&doing.load, &form.demand);
+    let load = &doing.load;
     let mut answer = SolvedPartition {
         cores: doing.cores(),
         throughput: throughput(doing, form),
         response_ns: response_ns(doing, form),
-        percentiles_ns: Passage::of(load, demand)
+        percentiles_ns: passage(doing, form)
             .map(|of| PERCENTILES.map(|share| of.percentile_ns(share))),
         steady: !load.overrun,
         busy_vps: load.vps,
@@ -193,11 +200,11 @@ pub(super) fn answer(doing: &Doing, cp: &Cp, (form, all): (&Form, &[Doing])) -> 
     answer
 }
 
-/// What daemons do, at what an instruction costs them; the rest of what is beside the work is what
+/// What daemons and interrupts do beside the work, at what an instruction costs them; the rest of what is beside the work is what
 /// waking them takes.
 fn add_daemons(answer: &mut SolvedPartition, doing: &Doing, form: &Form) {
     let beside = doing.beside - doing.polls;
-    let cores = (form.demand.daemons() * doing.ns[1]).min(beside);
+    let cores = (form.demand.daemons() * doing.ns[1] + doing.handled.beside).min(beside);
     let alone = doing.sites.iter().filter(|_| form.workloads.is_empty());
     let mut told = 0.0;
     for (site, class) in alone.map(|site| (site, &classes(&doing.sites, site)[1])) {

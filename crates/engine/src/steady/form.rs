@@ -4,6 +4,7 @@ use super::core_types::CoreTypes;
 use super::demand::{again, staying, together, Arrivals, Demand};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
+use super::handling::Handling;
 use super::threads::Threads;
 use super::zvm_guests::Guests;
 use crate::cost::{working, Fixed, Spread, Working};
@@ -60,6 +61,8 @@ pub(super) struct Form {
     pub balances_per_ns: f64,
     /// How long a virtual processor without work keeps its core [ns]; infinite = for ever.
     pub polls_ns: f64,
+    /// What its devices' interrupts cost.
+    pub handling: Option<Handling>,
     /// What a host knows of its threads.
     pub threads: Threads,
     /// What runs under z/VM.
@@ -133,6 +136,7 @@ impl Form {
                 Guest::Aix(aix) => aix.snooze_delay_ns.map_or(f64::INFINITY, |ns| ns as f64),
                 _ => 0.0,
             },
+            handling: Handling::of(one),
             threads: host.unwrap_or_default(),
             guests,
             workloads,
@@ -184,9 +188,6 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
     }
     if one.io_threads.is_some() {
         return Some("input and output by threads of the host");
-    }
-    if one.interrupts.is_some() {
-        return Some("the cost of its devices' interrupts");
     }
     if !one.beside.is_empty() && host.is_some() {
         return Some("several workloads of a host's guest");

@@ -1,0 +1,339 @@
+//! What interrupts of devices take: time of the processors that see to them, and of those who wait.
+//!
+//! ```text
+//! processor idle           the work is done beside the partition's, at the price of a wake-up
+//! its sibling busy         the siblings are slowed for as long
+//! a thread runs there      the thread stands still for as long
+//! ```
+//! Each burst of work that waits for devices is one interrupt. Interrupts take turns among their
+//! processors, so each of these gets an equal part; which share of the time it is busy follows from
+//! how the guest fills its virtual processors. What is seen to on a busy core is work of that core:
+//! it makes all bursts there longer by the share of the threads' time that it takes. Those who wait
+//! get their answer that much later, and wait for those before them on the processor: the work is
+//! always as long, so that is half of an exponential one's wait (M/D/1, Khintchine 1932).
+
+use super::demand::Arrivals;
+use super::filling::THREADS;
+use super::form::Form;
+use super::halts::used;
+use super::state::{in_use, Doing, Site, State, NOTHING};
+use crate::guest::aix::{Folding, Used};
+use crate::ids::{ChipId, MemoryId};
+use crate::machine::memory_ns;
+use crate::spec::{Guest, Interrupts, Partition, Workload};
+
+/// Share of a processor's time up to which the wait of interrupts for each other is told.
+const NEARLY_ALL: f64 = 0.99;
+/// Standard deviations by which the virtual processors that are wanted at once in a second are more
+/// than the mean (assumed, 2 to 3).
+const VARIES: f64 = 2.5;
+
+/// What a partition's devices cost.
+#[derive(Clone, Debug)]
+pub(super) struct Handling {
+    /// The interrupt and what follows, or both at once.
+    pub parts: Vec<Part>,
+    /// Memory domain of what the device has written; none = beside each processor.
+    pub domain: Option<MemoryId>,
+    /// Interrupts in a nanosecond that nobody waits for.
+    pub rate_per_ns: f64,
+}
+
+/// A part of the work, which one processor does.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub instructions: f64,
+    /// Lines that it reads.
+    pub lines: f64,
+    /// Processors that do it in turn; none = all.
+    pub cpus: Vec<u16>,
+}
+
+/// What interrupts do to a partition.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Handled {
+    /// How much longer a burst waits for its answer [ns].
+    pub answer_ns: f64,
+    /// Share of its threads' time that they stand still, or what slower siblings come to.
+    pub lost: f64,
+    /// Whether its hypervisor sees to them, so that its virtual processors are off meanwhile.
+    pub outside: bool,
+    /// Time of cores that had no work otherwise [cores].
+    pub beside: f64,
+    /// How often in a nanosecond a core is woken for it.
+    pub wakes: f64,
+    /// Most bursts in a nanosecond that are answered; none = as many as come.
+    pub most: Option<f64>,
+}
+
+impl Handling {
+    /// Of a partition; none where its devices cost nothing.
+    pub fn of(one: &Partition) -> Option<Self> {
+        let told: &Interrupts = one.interrupts.as_deref()?;
+        let part = |instructions, lines, cpus: &[u16]| Part {
+            instructions,
+            lines,
+            cpus: cpus.to_vec(),
+        };
+        let (hard, soft) = (told.instructions, told.soft_instructions);
+        let parts = if told.soft_to.is_empty() {
+            vec![part(hard + soft, told.lines, &told.to)]
+        } else {
+            vec![
+                part(hard, 0.0, &told.to),
+                part(soft, told.lines, &told.soft_to),
+            ]
+        };
+        Some(Self {
+            parts,
+            domain: told.domain.map(|at| MemoryId::new(usize::from(at))),
+            rate_per_ns: told.rate_per_s * 1e-9,
+        })
+    }
+}
+
+impl Handled {
+    /// Goes part of the way to another.
+    pub fn turn_to(&mut self, to: Self, part: f64) {
+        self.answer_ns += part * (to.answer_ns - self.answer_ns);
+        self.lost += part * (to.lost - self.lost);
+        (self.beside, self.wakes) = (to.beside, to.wakes);
+        (self.most, self.outside) = (to.most, to.outside);
+    }
+
+    /// Part that they leave of the time in which its virtual processors have a core.
+    pub fn leaves(&self) -> f64 {
+        if self.outside {
+            1.0
+        } else {
+            1.0 - self.lost
+        }
+    }
+
+    /// What comes to the processors where answers are so late, and so many at most.
+    pub fn answered(&self, form: &Form) -> Arrivals {
+        match form.demand.arrivals {
+            Arrivals::Open(rate) if waits(form) => {
+                Arrivals::Open(self.most.map_or(rate, |most| rate.min(most)))
+            }
+            Arrivals::Closed(count, away_ns) if waits(form) => {
+                Arrivals::Closed(count, away_ns + self.answer_ns)
+            }
+            arrivals => arrivals,
+        }
+    }
+
+    /// Whether more comes than is ever answered.
+    pub fn is_short(&self, form: &Form) -> bool {
+        matches!((form.demand.arrivals, self.most), (Arrivals::Open(rate), Some(most)) if rate > most)
+    }
+
+    /// How much longer each transaction takes [ns].
+    pub fn of_transaction_ns(&self, form: &Form) -> f64 {
+        if waits(form) {
+            form.demand.bursts * self.answer_ns
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Whether each burst of a workload waits for a device before.
+pub(super) fn waits(form: &Form) -> bool {
+    matches!(
+        form.partition.workload,
+        Workload::Transactions { .. } | Workload::Users { .. } | Workload::Trace { .. }
+    )
+}
+
+impl State {
+    /// Bursts of a partition in a nanosecond that wait for a device.
+    pub(super) fn answers_per_ns(&self, at: usize, form: &Form) -> f64 {
+        let rate = |(at, form): (usize, &Form)| match waits(form) {
+            true => self.doing[at].load.bursts_per_ns,
+            false => 0.0,
+        };
+        if form.workloads.is_empty() {
+            rate((at, form))
+        } else {
+            form.each_workload().map(rate).sum()
+        }
+    }
+
+    /// Time for which lines that a device has written are waited for on a chip [ns].
+    pub(super) fn device_lines_ns(&self, handling: &Handling, part: &Part, chip: ChipId) -> f64 {
+        if part.lines == 0.0 {
+            return 0.0;
+        }
+        let domain = handling
+            .domain
+            .unwrap_or_else(|| self.tree.domain_of(chip));
+        part.lines * memory_ns(&self.machine, &self.tree, chip, domain)
+    }
+
+    /// What so many instructions of an interrupt lose to cold caches where a core of others is woken
+    /// for them [ns].
+    fn handled_cold_ns(&self, at: usize, form: &Form, instructions: f64) -> f64 {
+        let doing = &self.doing[at];
+        let wakes = doing.load.wakes_per_ns + doing.handled.wakes;
+        if form.owns || wakes <= 0.0 {
+            return 0.0;
+        }
+        let vps = in_use(doing, form);
+        let idle = (vps - doing.load.vps).max(0.0);
+        let away_ns = (idle + doing.waits.time * doing.load.vps) / wakes;
+        let changed = self.changed(at, form, vps / wakes);
+        let lost = |(index, site): (usize, &Site)| {
+            let taken = self.taken(at, (ChipId::new(site.chip), form), away_ns);
+            let found = (changed, taken);
+            let cold = self.reload_at((at, form), (&doing.sites, index), away_ns, found, instructions);
+            site.share * cold
+        };
+        let sites = doing.sites.iter().enumerate();
+        // A chip that is priced as another one has no price of its own.
+        let sites = sites.filter(|(_, site)| site.share > NOTHING && site.twin.is_none());
+        let (mut all, mut share) = (0.0, 0.0);
+        for (index, site) in sites {
+            all += lost((index, site));
+            share += site.share;
+        }
+        all / f64::max(share, 1e-9)
+    }
+
+    /// What interrupts on a partition's own processors do to it, if its devices cost anything.
+    pub(super) fn handle_in_guest(&mut self, at: usize, form: &Form, wake_ns: f64) {
+        let Some(handling) = &form.handling else {
+            return;
+        };
+        let doing = &self.doing[at];
+        let answers = self.answers_per_ns(at, form);
+        let rate = answers + handling.rate_per_ns;
+        let wake_ns = wake_ns + waits_ns(doing);
+        let mut all = Handled::default();
+        let mut most = f64::INFINITY;
+        for part in &handling.parts {
+            let lines_ns: f64 = doing
+                .sites
+                .iter()
+                .map(|site| {
+                    site.share * self.device_lines_ns(handling, part, ChipId::new(site.chip))
+                })
+                .sum();
+            let instructions = part.instructions + lines_ns / doing.ns[1];
+            let on = Processors::of(doing, form, &part.cpus);
+            let cold_ns = self.handled_cold_ns(at, form, instructions);
+            let took = on.take(doing, form, (instructions, cold_ns));
+            let busy = (rate * took.ns / on.count).min(NEARLY_ALL);
+            most = most.min(on.count / took.ns.max(1e-9) - handling.rate_per_ns);
+            let queued_ns = 0.5 * busy / (1.0 - busy) * took.ns;
+            all.answer_ns += took.ns + queued_ns + (1.0 - on.busy) * wake_ns;
+            all.lost += rate * took.lost_ns;
+            all.beside += rate * took.beside_ns;
+            all.wakes += (handling.rate_per_ns + answers * (1.0 - on.same)) * (1.0 - on.busy);
+        }
+        let load = &doing.load;
+        let threads: f64 = (1..THREADS).map(|busy| load.with[busy] * busy as f64).sum();
+        let at_work = threads * doing.served * (1.0 - doing.stalled);
+        all.lost = (all.lost / at_work.max(1e-9)).min(0.9);
+        all.most = Some(most.max(0.0) * NEARLY_ALL);
+        let pace = (0.5 * self.pace).min(1.0);
+        self.doing[at].handled.turn_to(all, pace);
+    }
+}
+
+/// How long a virtual processor waits for a core each time that it gets work [ns].
+fn waits_ns(doing: &Doing) -> f64 {
+    let load = &doing.load;
+    (1.0 - doing.served) * load.vps / load.wakes_per_ns.max(1e-15)
+}
+
+/// Processors of a guest that see to interrupts: how many, the share of the time in which the
+/// virtual processors that they are of have work, and the chance that the thread that waited goes
+/// to the same one, which has not to be woken again.
+struct Processors {
+    count: f64,
+    busy: f64,
+    same: f64,
+}
+
+/// Virtual processors that a guest leaves unfolded: what its rule says of the cores used, and all
+/// that are wanted at once, since it unfolds at once and folds one a second.
+fn unfolded(doing: &Doing, form: &Form) -> f64 {
+    let vps = form.filled.vps();
+    let folding = match &form.partition.guest {
+        Guest::Aix(aix) => Folding::of(aix),
+        _ => None,
+    };
+    let Some(folding) = folding else {
+        return f64::from(vps);
+    };
+    let used = Used {
+        cores: doing.cores(),
+        most: doing.load.vps.min(1.0),
+    };
+    let needed = f64::from(folding.needed(used, vps as u16));
+    let at_once = doing.load.vps + VARIES * doing.load.vps_variance.sqrt();
+    needed.max(at_once.ceil()).min(f64::from(vps))
+}
+
+/// What one interrupt takes, means [ns].
+#[derive(Default)]
+struct Took {
+    /// Of the time of the processor that sees to it.
+    ns: f64,
+    /// Of the time of threads that stand still or are slowed, and of cores without other work.
+    lost_ns: f64,
+    beside_ns: f64,
+}
+
+impl Processors {
+    fn of(doing: &Doing, form: &Form, cpus: &[u16]) -> Self {
+        let (vps, smt) = (form.filled.vps(), form.partition.smt);
+        let load = &doing.load;
+        let open = unfolded(doing, form);
+        if cpus.is_empty() {
+            return Self {
+                count: open * f64::from(smt),
+                busy: ((load.vps + doing.handled.beside) / open).min(1.0),
+                same: 1.0 / open,
+            };
+        }
+        let each = used(vps as usize, form.homes.len(), load.vps, form.again());
+        let serves = |cpu: &&u16| f64::from(**cpu / u16::from(smt)) < open;
+        let mut some: Vec<&u16> = cpus.iter().filter(serves).collect();
+        if some.is_empty() {
+            some = cpus.iter().collect();
+        }
+        let busy = |cpu: &&u16| each[usize::from(**cpu / u16::from(smt))];
+        let count = some.len() as f64;
+        let sum: f64 = some.iter().map(busy).sum();
+        Self {
+            count,
+            busy: ((sum + doing.handled.beside) / count).min(1.0),
+            same: sum / count / load.vps.max(1e-12),
+        }
+    }
+
+    /// What an interrupt of so many instructions takes, which cold caches make so much longer on an
+    /// idle one.
+    fn take(&self, doing: &Doing, form: &Form, (instructions, cold_ns): (f64, f64)) -> Took {
+        let (load, ns) = (&doing.load, &doing.ns);
+        let smt = usize::from(form.partition.smt);
+        let alone = instructions * ns[1] + cold_ns;
+        let idle = 1.0 - self.busy;
+        let mut took = Took {
+            ns: idle * alone,
+            lost_ns: 0.0,
+            beside_ns: idle * alone,
+        };
+        for busy in 1..=smt {
+            let share = self.busy * load.with[busy] / load.vps.max(1e-12);
+            let hit = busy as f64 / smt as f64;
+            let (own, more) = (ns[busy], ns[(busy + 1).min(smt)]);
+            took.ns += share * instructions * (hit * own + (1.0 - hit) * more);
+            let slowed = busy as f64 * (more - own).max(0.0);
+            took.lost_ns += share * instructions * (hit * own + (1.0 - hit) * slowed);
+        }
+        took
+    }
+}
