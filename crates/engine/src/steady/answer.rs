@@ -195,6 +195,7 @@ pub(super) fn answer(doing: &Doing, cp: &Cp, (form, all): (&Form, &[Doing])) -> 
     if form.guests.is_some() {
         answer.zvm = Some(of_zvm(&mut answer, doing, cp));
     }
+    answer.instructions += doing.handled.on_siblings * 1e9;
     answer.books.add(Book::GuestIdle, doing.polls);
     add_daemons(&mut answer, doing, form);
     answer

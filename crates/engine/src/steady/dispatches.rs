@@ -25,7 +25,8 @@ impl State {
         let vps = in_use(doing, form);
         let comes = (load.wakes_per_ns / bursts).min(1.0) + doing.thrown / bursts;
         let idle = (vps - load.vps).max(0.0);
-        let wakes = load.wakes_per_ns + doing.handled.wakes;
+        let handled = doing.handled;
+        let wakes = load.wakes_per_ns + handled.wakes;
         let away_ns = (idle + doing.waits.time * load.vps) / wakes.max(1e-18);
         let reload = if form.owns {
             0.0
@@ -53,14 +54,15 @@ impl State {
         let doing = &mut self.doing[at];
         // Daemons and polling use what the work leaves of the virtual processors.
         let left = f64::from(form.filled.vps()) - doing.served * load.vps;
-        let others_ns = form.demand.daemons() * doing.ns[1] + doing.handled.beside;
-        let other_wakes = daemon_wakes + doing.handled.wakes;
+        let others_ns = form.demand.daemons() * doing.ns[1] + handled.beside;
+        let other_wakes = daemon_wakes + handled.wakes;
+        let own_wakes = load.wakes_per_ns * (1.0 - handled.woken);
         let others_ns = others_ns + other_wakes * own;
         doing.beside = (others_ns + polls.min(idle)).min(left.max(0.0));
-        doing.dispatches = doing.load.wakes_per_ns + other_wakes + doing.thrown;
+        doing.dispatches = own_wakes + other_wakes + doing.thrown;
         // What dispatches cost changes how many there are: half of the way keeps them together.
         let (held_up, worked) = (
-            load.wakes_per_ns * own + doing.thrown * again,
+            own_wakes * own + doing.thrown * again,
             doing.served * load.vps * (1.0 - doing.stalled),
         );
         let stalled = held_up / (held_up + worked).max(1e-15);

@@ -60,8 +60,12 @@ pub(super) struct Handled {
     pub outside: bool,
     /// Time of cores that had no work otherwise [cores].
     pub beside: f64,
+    /// Instructions in a nanosecond on siblings of busy threads, beyond what those are slowed.
+    pub on_siblings: f64,
     /// How often in a nanosecond a core is woken for it.
     pub wakes: f64,
+    /// Share of the bursts that would wake a core and find that an interrupt has.
+    pub woken: f64,
     /// Most bursts in a nanosecond that are answered; none = as many as come.
     pub most: Option<f64>,
 }
@@ -97,7 +101,8 @@ impl Handled {
     pub fn turn_to(&mut self, to: Self, part: f64) {
         self.answer_ns += part * (to.answer_ns - self.answer_ns);
         self.lost += part * (to.lost - self.lost);
-        (self.beside, self.wakes) = (to.beside, to.wakes);
+        (self.beside, self.on_siblings) = (to.beside, to.on_siblings);
+        (self.wakes, self.woken) = (to.wakes, to.woken);
         (self.most, self.outside) = (to.most, to.outside);
     }
 
@@ -223,15 +228,26 @@ impl State {
             let on = Processors::of(doing, form, &part.cpus);
             let cold_ns = self.handled_cold_ns(at, form, instructions);
             let took = on.take(doing, form, (instructions, cold_ns));
+            let alone = on.alone(doing, rate, took.alone_ns);
             let busy = (rate * took.ns / on.count).min(NEARLY_ALL);
             most = most.min(on.count / took.ns.max(1e-9) - handling.rate_per_ns);
             let queued_ns = 0.5 * busy / (1.0 - busy) * took.ns;
-            all.answer_ns += took.ns + queued_ns + (1.0 - on.busy) * wake_ns;
             all.lost += rate * took.lost_ns;
-            all.beside += rate * took.beside_ns;
-            all.wakes += (handling.rate_per_ns + answers * (1.0 - on.same)) * (1.0 - on.busy);
+            let idle = 1.0 - on.busy;
+            let taken = alone * on.vps * idle;
+            all.beside += taken;
+            all.on_siblings += rate * (took.on_siblings + idle * took.alone_ns / doing.ns[1]);
+            all.on_siblings -= taken / doing.ns[1];
+            let wakes = idle * (1.0 - alone); // Another one may have woken it.
+            all.wakes += rate * wakes;
+            all.answer_ns += took.ns + queued_ns + wakes * wake_ns;
+            all.woken = on.same;
         }
         let load = &doing.load;
+        let idle = (f64::from(form.filled.vps()) - load.vps).max(1e-9);
+        let others = (all.beside / idle).min(1.0);
+        let answered = answers / rate.max(1e-30);
+        all.woken = answered * all.woken + (1.0 - answered * all.woken) * others;
         let threads: f64 = (1..THREADS).map(|busy| load.with[busy] * busy as f64).sum();
         let at_work = threads * doing.served * (1.0 - doing.stalled);
         all.lost = (all.lost / at_work.max(1e-9)).min(0.9);
@@ -254,6 +270,16 @@ struct Processors {
     count: f64,
     busy: f64,
     same: f64,
+    /// Of so many virtual processors.
+    vps: f64,
+}
+
+/// Virtual processors that some logical ones are of.
+fn on_vps(cpus: &[&u16], smt: u8) -> f64 {
+    let mut vps: Vec<u16> = cpus.iter().map(|cpu| **cpu / u16::from(smt)).collect();
+    vps.sort_unstable();
+    vps.dedup();
+    vps.len() as f64
 }
 
 /// Virtual processors that a guest leaves unfolded: what its rule says of the cores used, and all
@@ -281,9 +307,12 @@ fn unfolded(doing: &Doing, form: &Form) -> f64 {
 struct Took {
     /// Of the time of the processor that sees to it.
     ns: f64,
-    /// Of the time of threads that stand still or are slowed, and of cores without other work.
+    /// The same where nobody else is at work on its core.
+    alone_ns: f64,
+    /// Of the time of threads that stand still or are slowed.
     lost_ns: f64,
-    beside_ns: f64,
+    /// Instructions on siblings of busy threads, beyond what those are slowed.
+    on_siblings: f64,
 }
 
 impl Processors {
@@ -294,8 +323,9 @@ impl Processors {
         if cpus.is_empty() {
             return Self {
                 count: open * f64::from(smt),
-                busy: ((load.vps + doing.handled.beside) / open).min(1.0),
+                busy: (load.vps / open).min(1.0),
                 same: 1.0 / open,
+                vps: open,
             };
         }
         let each = used(vps as usize, form.homes.len(), load.vps, form.again());
@@ -309,9 +339,23 @@ impl Processors {
         let sum: f64 = some.iter().map(busy).sum();
         Self {
             count,
-            busy: ((sum + doing.handled.beside) / count).min(1.0),
+            busy: (sum / count).min(1.0),
             same: sum / count / load.vps.max(1e-12),
+            vps: on_vps(&some, smt),
         }
+    }
+
+    /// Share of the time in which a core without other work sees to interrupts, each of which takes
+    /// so long by itself: several at once where siblings take them, each then slower.
+    fn alone(&self, doing: &Doing, rate: f64, alone_ns: f64) -> f64 {
+        let each = (rate * alone_ns / self.count).min(1.0);
+        let siblings = (self.count / self.vps).max(1.0);
+        if siblings <= 1.0 {
+            return each;
+        }
+        let beside = ((siblings - 1.0) * each).min(1.0);
+        let slower = 1.0 + beside * (doing.ns[2] / doing.ns[1] - 1.0).max(0.0);
+        1.0 - (1.0 - (each * slower).min(1.0)).powf(siblings)
     }
 
     /// What an interrupt of so many instructions takes, which cold caches make so much longer on an
@@ -323,8 +367,8 @@ impl Processors {
         let idle = 1.0 - self.busy;
         let mut took = Took {
             ns: idle * alone,
-            lost_ns: 0.0,
-            beside_ns: idle * alone,
+            alone_ns: alone,
+            ..Took::default()
         };
         for busy in 1..=smt {
             let share = self.busy * load.with[busy] / load.vps.max(1e-12);
@@ -333,6 +377,7 @@ impl Processors {
             took.ns += share * instructions * (hit * own + (1.0 - hit) * more);
             let slowed = busy as f64 * (more - own).max(0.0);
             took.lost_ns += share * instructions * (hit * own + (1.0 - hit) * slowed);
+            took.on_siblings += share * instructions * (1.0 - hit) * (1.0 - slowed / own);
         }
         took
     }

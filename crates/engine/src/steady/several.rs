@@ -102,6 +102,7 @@ impl State {
         let (served, stalled, out, away) = (whole.served, whole.stalled, whole.out, whole.away);
         let handled = Handled {
             beside: 0.0,
+            on_siblings: 0.0,
             ..whole.handled
         };
         let sites = std::mem::take(&mut whole.sites);
