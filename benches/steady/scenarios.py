@@ -151,6 +151,11 @@ def several(dice: random.Random) -> tuple[Table, list[float]]:
     """Partitions of a Power machine or of PR/SM, of which most have two or three workloads."""
     kind = dice.choice(["shared", "dedicated", "weights"])
     data, shares = prsm(dice) if kind == "weights" else powervm(dice, dedicated=kind == "dedicated")
+    return data, _with_several(dice, data, shares)
+
+
+def _with_several(dice: random.Random, data: Table, shares: list[float]) -> list[float]:
+    """Gives most partitions two or three workloads; the shares of processors that these want."""
     partitions: Any = data["partition"]
     for at, one in enumerate(partitions):
         count = dice.choice([1, 2, 2, 3])
@@ -164,7 +169,7 @@ def several(dice: random.Random) -> tuple[Table, list[float]]:
                 work["count"] = dice.randint(1, max(1, virtual // 2))
         one["workload"] = [{"name": f"w{n}", **work} for n, (work, _) in enumerate(loads)]
         shares[at] = max(share for _, share in loads)
-    return data, shares
+    return shares
 
 
 def limited(dice: random.Random) -> tuple[Table, list[float]]:
@@ -327,6 +332,31 @@ def interrupts(dice: random.Random) -> tuple[Table, list[float]]:
     return data, shares
 
 
+def io_threads(dice: random.Random) -> tuple[Table, list[float]]:
+    """Guests of a Linux host, most with threads of the host that do their input and output."""
+    data, shares = host(dice, "linux")
+    partitions: Any = data["partition"]
+    servers = 0
+    for one in partitions:
+        work = one["workload"]
+        if dice.random() < 0.3 or ("rate" not in work and "think" not in work):
+            continue
+        times = ["5 us", "20 us", "60 us"]
+        told: Table = {"io_threads": dice.choice([0, 1, 2, 4])}
+        told["io_request"], told["io_answer"] = dice.choice(times), dice.choice(times)
+        if dice.random() < 0.3:
+            told["emulator_pins"] = dice.choice(["0", "0-3", "4-7"])
+        one["kvm"] = told
+        servers += 1
+    return data, [*shares, *([0.0] * servers)]
+
+
+def guests(dice: random.Random) -> tuple[Table, list[float]]:
+    """Guests of hosts, of which most have two or three workloads."""
+    data, shares = host(dice, dice.choice(["linux", "credit2"]))
+    return data, _with_several(dice, data, shares)
+
+
 PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "powervm": powervm,
     "dedicated": lambda dice: powervm(dice, dedicated=True),
@@ -339,4 +369,6 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "linux": lambda dice: host(dice, "linux"),
     "credit2": lambda dice: host(dice, "credit2"),
     "interrupts": interrupts,
+    "io_threads": io_threads,
+    "guests": guests,
 }

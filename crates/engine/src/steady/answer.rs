@@ -94,6 +94,7 @@ fn response_ns(doing: &Doing, form: &Form) -> Option<f64> {
     }
     let (load, demand) = (&doing.load, &form.demand);
     let told = load.bursts_per_ns > 0.0 && !demand.recorded && !load.overrun;
+    let told = told && form.serves.is_none();
     let answers_ns = doing.handled.of_transaction_ns(form);
     told.then(|| load.runnable / load.bursts_per_ns * demand.bursts + demand.wait_ns + answers_ns)
 }
@@ -127,7 +128,9 @@ fn passage(doing: &Doing, form: &Form) -> Option<Passage> {
 
 /// Transactions in a second.
 fn throughput(doing: &Doing, form: &Form) -> f64 {
-    if form.workloads.is_empty() {
+    if form.serves.is_some() {
+        0.0 // What its threads do are no transactions.
+    } else if form.workloads.is_empty() {
         doing.load.bursts_per_ns / form.demand.bursts * 1e9
     } else {
         doing.done_per_ns * 1e9

@@ -5,6 +5,7 @@ use super::demand::{again, staying, together, Arrivals, Demand};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
 use super::handling::Handling;
+use super::served::{AsksIo, Serves};
 use super::threads::Threads;
 use super::zvm_guests::Guests;
 use crate::cost::{working, Fixed, Spread, Working};
@@ -63,6 +64,9 @@ pub(super) struct Form {
     pub polls_ns: f64,
     /// What its devices' interrupts cost.
     pub handling: Option<Handling>,
+    /// Whose input and output it does, and what its own asks of such threads.
+    pub serves: Option<Serves>,
+    pub asks_io: Option<AsksIo>,
     /// What a host knows of its threads.
     pub threads: Threads,
     /// What runs under z/VM.
@@ -92,6 +96,10 @@ impl Form {
             None if !each.is_empty() => together(&each),
             None => Demand::of(machine, one).ok_or_else(|| unknown("its kind of workload"))?,
         };
+        let serves = Serves::of(spec, one);
+        if let Some(serves) = &serves {
+            demand = serves.demand(spec, one, demand);
+        }
         demand.scattered &= host.is_none();
         let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
@@ -137,6 +145,8 @@ impl Form {
                 _ => 0.0,
             },
             handling: Handling::of(one),
+            serves,
+            asks_io: AsksIo::of(one),
             threads: host.unwrap_or_default(),
             guests,
             workloads,
@@ -186,11 +196,8 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
     if matches!(&one.processors, Processors::Shared { host, .. } if soft(host)) {
         return Some("soft affinity");
     }
-    if one.io_threads.is_some() {
-        return Some("input and output by threads of the host");
-    }
-    if !one.beside.is_empty() && host.is_some() {
-        return Some("several workloads of a host's guest");
+    if !one.beside.is_empty() && one.io_threads.is_some() {
+        return Some("several workloads whose input and output threads of the host do");
     }
     let processes = host.is_some_and(|host| host.kvm.is_none());
     match one.workload {

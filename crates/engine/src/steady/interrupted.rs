@@ -28,9 +28,11 @@ struct Asks<'a> {
 }
 
 impl State {
-    /// What interrupts take of each lot of a host, and what that does to whose threads run there.
+    /// What interrupts take of each lot of a host, and what that, and waiting for I/O threads, does
+    /// to whose threads run there.
     pub(super) fn handle_on_host(&mut self, forms: &[&Form]) {
-        if forms.iter().all(|form| form.handling.is_none()) {
+        let cost = |form: &&Form| form.handling.is_some() || form.asks_io.is_some();
+        if !forms.iter().any(cost) {
             return;
         }
         let asks: Vec<Option<Asks>> = forms
@@ -64,6 +66,10 @@ impl State {
             let mut now = asks
                 .as_ref()
                 .map_or_else(Handled::default, |asks| asks.handled((&taken, &squares)));
+            if let Some((waits_ns, most)) = self.io_waits(at, forms) {
+                now.answer_ns += waits_ns;
+                now.most = Some(now.most.map_or(most, |other| other.min(most)));
+            }
             (now.lost, now.outside) = (lost, true);
             self.doing[at].handled.turn_to(now, 0.5 * self.pace);
         }

@@ -26,6 +26,7 @@ mod price;
 mod run_queues;
 mod scope;
 mod seats;
+mod served;
 mod settle;
 mod several;
 mod share;

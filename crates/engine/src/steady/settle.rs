@@ -242,6 +242,7 @@ impl State {
 
     /// The same of a single workload.
     fn queue_one(&mut self, at: usize, form: &Form) {
+        let asked = form.serves.as_ref().map(|of| self.asked(at, form, of));
         let doing = &mut self.doing[at];
         let demand = &form.demand;
         let working = doing.served * (1.0 - doing.stalled) * doing.handled.leaves();
@@ -251,7 +252,7 @@ impl State {
             *rate = working * threads as f64 / (demand.burst * ns + doing.reload_ns);
         }
         let filled = filled(doing, form);
-        let arrivals = doing.handled.answered(form);
+        let arrivals = asked.unwrap_or_else(|| doing.handled.answered(form));
         doing.load = if filled.vps() < form.filled.vps() {
             let arrivals = arrivals.at_first(filled.vps(), form.filled.vps());
             chain::load(arrivals, &rates, filled, &[])

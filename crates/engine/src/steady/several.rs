@@ -168,6 +168,8 @@ fn go_along(own: &mut Vec<Site>, sites: &[Site], form: &Form) {
             None => Site::new(site.chip, site.share, form),
         };
         new.share = site.share;
+        new.crowd = site.crowd;
+        (new.taken, new.beside) = (site.taken, site.beside);
         own.push(new);
     }
 }
