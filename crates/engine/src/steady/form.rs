@@ -94,7 +94,7 @@ impl Form {
         let mut demand = match &guests {
             Some(guests) => guests.demand(),
             None if !each.is_empty() => together(&each),
-            None => Demand::of(machine, one).ok_or_else(|| unknown("its kind of workload"))?,
+            None => Demand::of(machine, one).ok_or_else(|| unknown(without_rest(&one.workload)))?,
         };
         let serves = Serves::of(spec, one);
         if let Some(serves) = &serves {
@@ -181,6 +181,17 @@ fn waits_for_flushes(one: &Partition) -> bool {
         return false;
     };
     host.kvm.as_ref().is_some_and(|kvm| !kvm.paravirtual_flush)
+}
+
+/// Work that leaves no steady state, or none that could be told.
+fn without_rest(workload: &Workload) -> &'static str {
+    match workload {
+        Workload::Loops { .. } => {
+            "what becomes of loops that end, which leave nothing steady (`endless = true` does),"
+        }
+        Workload::Barriers { .. } => "a program whose threads wait for each other at barriers",
+        _ => "its kind of workload",
+    }
 }
 
 /// What of a partition only events tell.
