@@ -76,7 +76,11 @@ fn who_waits_gets_his_answer_later_the_fewer_processors_see_to_them() {
     let free = response_ns(&solved(&own(waits(1_000.0), None))[0]);
     let all = of(&[], 0.0);
     // Two interrupts of 10 us, and what they take from others.
-    assert!((20_000.0..60_000.0).contains(&(all - free)), "{}", all - free);
+    assert!(
+        (20_000.0..60_000.0).contains(&(all - free)),
+        "{}",
+        all - free
+    );
     let each = [20_000.0, 50_000.0, 80_000.0].map(|rate| of(&[0], rate));
     assert!(all < each[0] && each.windows(2).all(|pair| pair[0] < pair[1]));
 }
@@ -151,7 +155,10 @@ fn with_io(cpus: &[u16], request_ns: u64, rate: f64) -> Spec {
         pins: vec![cpus.to_vec()],
         ..HostThreads::default()
     };
-    on_host(vec![guest, group("io", threads(1, 100, host), Workload::Idle)])
+    on_host(vec![
+        guest,
+        group("io", threads(1, 100, host), Workload::Idle),
+    ])
 }
 
 #[test]

@@ -98,7 +98,10 @@ fn on_a_host_two_halves_of_a_stream_are_the_stream_too() {
     let cores = played.total("a", "busy_ns") / 10e9;
     assert!((two.cores / cores - 1.0).abs() < 0.02, "{cores}");
     let response = played.total("a", "response_ns") / played.total("a", "tx_done");
-    assert!((beside / response - 1.0).abs() < 0.05, "{beside}, not {response}");
+    assert!(
+        (beside / response - 1.0).abs() < 0.05,
+        "{beside}, not {response}"
+    );
 }
 
 /// The more threads of a batch, the longer the others take; what comes of them is done all the

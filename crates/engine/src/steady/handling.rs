@@ -170,9 +170,7 @@ impl State {
         if part.lines == 0.0 {
             return 0.0;
         }
-        let domain = handling
-            .domain
-            .unwrap_or_else(|| self.tree.domain_of(chip));
+        let domain = handling.domain.unwrap_or_else(|| self.tree.domain_of(chip));
         part.lines * memory_ns(&self.machine, &self.tree, chip, domain)
     }
 
@@ -191,7 +189,13 @@ impl State {
         let lost = |(index, site): (usize, &Site)| {
             let taken = self.taken(at, (ChipId::new(site.chip), form), away_ns);
             let found = (changed, taken);
-            let cold = self.reload_at((at, form), (&doing.sites, index), away_ns, found, instructions);
+            let cold = self.reload_at(
+                (at, form),
+                (&doing.sites, index),
+                away_ns,
+                found,
+                instructions,
+            );
             site.share * cold
         };
         let sites = doing.sites.iter().enumerate();
