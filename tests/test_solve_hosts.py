@@ -168,8 +168,8 @@ def test_interrupts_and_io_threads_take_what_they_say() -> None:
         'kvm = { io_threads = 1, io_answer = "50 us" }\ninterrupts = { rate = "20000/s" }',
     )
     solved = layout(told).solve()
-    # An answer each of 50 us, which the guest is not charged for.
-    assert solved.metric("a.io", "physc").mean == pytest.approx(0.025, rel=0.02)
+    # An answer each of 50 us, and a switch; which the guest is not charged for.
+    assert solved.metric("a.io", "physc").mean == pytest.approx(0.025, rel=0.05)
     assert solved.metric("a", "physc").mean == pytest.approx(
         plain.metric("a", "physc").mean, rel=0.03
     )

@@ -190,3 +190,26 @@ fn guests_wait_for_their_io_threads_as_in_a_run() {
     assert!(told[0].throughput < 0.7 * 2_000.0);
     near(told[1].cores, played.total("io", "busy_ns") / 10e9, 0.03);
 }
+
+/// Users who ask for more than the thread can do wait until it is as much.
+#[test]
+fn users_get_what_their_io_thread_can_do() {
+    let mut made = with_io(&[2], 400_000, 0.0);
+    made.partitions[0].workload = Workload::Users {
+        count: 60,
+        think_ns: 10_000_000,
+        bursts: 2.0,
+        wait_ns: 1_000_000,
+        burst_work: Distribution::Exponential,
+        think: Distribution::Exponential,
+    };
+    let (told, played) = (solved(&made), run(&made, 0));
+    let done = played.total("guest", "tx_done");
+    near(told[0].throughput, done / 10.0, 0.05);
+    near(
+        response_ns(&told[0]),
+        played.total("guest", "response_ns") / done,
+        0.1,
+    );
+    near(told[0].cores, played.total("guest", "busy_ns") / 10e9, 0.05);
+}

@@ -12,6 +12,7 @@
 //! get their answer that much later, and wait for those before them on the processor: the work is
 //! always as long, so that is half of an exponential one's wait (M/D/1, Khintchine 1932).
 
+use super::chain::Load;
 use super::demand::Arrivals;
 use super::filling::THREADS;
 use super::form::Form;
@@ -125,6 +126,19 @@ impl Handled {
                 Arrivals::Closed(count, away_ns + self.answer_ns)
             }
             arrivals => arrivals,
+        }
+    }
+
+    /// Where those who wait ask for more than can be answered, they wait for as long as makes it as
+    /// much (Little's law: who is not at work is away, or waits).
+    pub fn wait_for_the_most(&mut self, form: &Form, load: &Load) {
+        let (Arrivals::Closed(count, away_ns), Some(most)) = (form.demand.arrivals, self.most)
+        else {
+            return;
+        };
+        if waits(form) && form.workloads.is_empty() && most > 0.0 {
+            let waits_ns = (count - load.runnable) / most - away_ns;
+            self.answer_ns = self.answer_ns.max(waits_ns);
         }
     }
 
@@ -256,6 +270,7 @@ impl State {
         let at_work = threads * doing.served * (1.0 - doing.stalled);
         all.lost = (all.lost / at_work.max(1e-9)).min(0.9);
         all.most = Some(most.max(0.0) * NEARLY_ALL);
+        all.wait_for_the_most(form, load);
         let pace = (0.5 * self.pace).min(1.0);
         self.doing[at].handled.turn_to(all, pace);
     }

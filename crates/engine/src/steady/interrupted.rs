@@ -71,6 +71,7 @@ impl State {
                 now.most = Some(now.most.map_or(most, |other| other.min(most)));
             }
             (now.lost, now.outside) = (lost, true);
+            now.wait_for_the_most(forms[at], &self.doing[at].load);
             self.doing[at].handled.turn_to(now, 0.5 * self.pace);
         }
     }
