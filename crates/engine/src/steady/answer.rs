@@ -95,7 +95,7 @@ fn response_ns(doing: &Doing, form: &Form) -> Option<f64> {
     let (load, demand) = (&doing.load, &form.demand);
     let told = load.bursts_per_ns > 0.0 && !demand.recorded && !load.overrun;
     let told = told && form.serves.is_none();
-    let answers_ns = doing.handled.of_transaction_ns(form);
+    let answers_ns = doing.handled.of_transaction_ns(&form.demand);
     told.then(|| load.runnable / load.bursts_per_ns * demand.bursts + demand.wait_ns + answers_ns)
 }
 
@@ -122,7 +122,7 @@ impl Compared {
 
 /// The phases of its transactions, where they are known.
 fn passage(doing: &Doing, form: &Form) -> Option<Passage> {
-    let late_ns = doing.handled.of_transaction_ns(form) / form.demand.bursts;
+    let late_ns = doing.handled.of_transaction_ns(&form.demand) / form.demand.bursts;
     Passage::of(&doing.load, &form.demand).map(|of| of.later(late_ns))
 }
 
@@ -204,8 +204,8 @@ pub(super) fn answer(doing: &Doing, cp: &Cp, (form, all): (&Form, &[Doing])) -> 
     answer
 }
 
-/// What daemons and interrupts do beside the work, at what an instruction costs them; the rest of what is beside the work is what
-/// waking them takes.
+/// What daemons and interrupts do beside the work, at what an instruction costs them; the rest of
+/// what is beside the work is what waking them takes.
 fn add_daemons(answer: &mut SolvedPartition, doing: &Doing, form: &Form) {
     let beside = doing.beside - doing.polls;
     let cores = (form.demand.daemons() * doing.ns[1] + doing.handled.beside).min(beside);

@@ -2,10 +2,9 @@
 
 use super::core_types::CoreTypes;
 use super::demand::{again, staying, together, Arrivals, Demand};
+use super::devices::{AsksIo, Handling, Serves};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
-use super::handling::Handling;
-use super::served::{AsksIo, Serves};
 use super::threads::Threads;
 use super::zvm_guests::Guests;
 use crate::cost::{working, Fixed, Spread, Working};
@@ -91,15 +90,9 @@ impl Form {
         let guests = Guests::of(one)?;
         let mut workloads = several(spec, tree, one)?;
         let each: Vec<Demand> = workloads.iter().map(|form| form.demand).collect();
-        let mut demand = match &guests {
-            Some(guests) => guests.demand(),
-            None if !each.is_empty() => together(&each),
-            None => Demand::of(machine, one).ok_or_else(|| unknown(without_rest(&one.workload)))?,
-        };
         let serves = Serves::of(spec, one);
-        if let Some(serves) = &serves {
-            demand = serves.demand(spec, one, demand);
-        }
+        let mut demand =
+            demand_of((spec, one), guests.as_ref(), (&each, serves.as_ref())).map_err(unknown)?;
         demand.scattered &= host.is_none();
         let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
@@ -154,6 +147,25 @@ impl Form {
             partition: one.clone(),
         })
     }
+}
+
+/// What asks for its processors; else what that is that cannot be told.
+fn demand_of(
+    (spec, one): (&Spec, &Partition),
+    guests: Option<&Guests>,
+    (each, serves): (&[Demand], Option<&Serves>),
+) -> Result<Demand, &'static str> {
+    if let Some(guests) = guests {
+        return Ok(guests.demand());
+    }
+    if !each.is_empty() {
+        return Ok(together(each));
+    }
+    let demand = Demand::of(&spec.machine, one).ok_or_else(|| without_rest(&one.workload))?;
+    Ok(match serves {
+        Some(serves) => serves.demand(spec, one, demand),
+        None => demand,
+    })
 }
 
 /// Share of the bursts whose thread has run before, of one workload or of each of several.

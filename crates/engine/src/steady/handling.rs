@@ -12,16 +12,15 @@
 //! get their answer that much later, and wait for those before them on the processor: the work is
 //! always as long, so that is half of an exponential one's wait (M/D/1, Khintchine 1932).
 
-use super::chain::Load;
-use super::demand::Arrivals;
+use super::devices::{Handled, Handling, Part};
 use super::filling::THREADS;
 use super::form::Form;
 use super::halts::used;
 use super::state::{in_use, Doing, Site, State, NOTHING};
 use crate::guest::aix::{Folding, Used};
-use crate::ids::{ChipId, MemoryId};
+use crate::ids::ChipId;
 use crate::machine::memory_ns;
-use crate::spec::{Guest, Interrupts, Partition, Workload};
+use crate::spec::Guest;
 
 /// Share of a processor's time up to which the wait of interrupts for each other is told.
 const NEARLY_ALL: f64 = 0.99;
@@ -29,146 +28,10 @@ const NEARLY_ALL: f64 = 0.99;
 /// than the mean (assumed, 2 to 3).
 const VARIES: f64 = 2.5;
 
-/// What a partition's devices cost.
-#[derive(Clone, Debug)]
-pub(super) struct Handling {
-    /// The interrupt and what follows, or both at once.
-    pub parts: Vec<Part>,
-    /// Memory domain of what the device has written; none = beside each processor.
-    pub domain: Option<MemoryId>,
-    /// Interrupts in a nanosecond that nobody waits for.
-    pub rate_per_ns: f64,
-}
-
-/// A part of the work, which one processor does.
-#[derive(Clone, Debug)]
-pub(super) struct Part {
-    pub instructions: f64,
-    /// Lines that it reads.
-    pub lines: f64,
-    /// Processors that do it in turn; none = all.
-    pub cpus: Vec<u16>,
-}
-
-/// What interrupts do to a partition.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Handled {
-    /// How much longer a burst waits for its answer [ns].
-    pub answer_ns: f64,
-    /// Share of its threads' time that they stand still, or what slower siblings come to.
-    pub lost: f64,
-    /// Whether its hypervisor sees to them, so that its virtual processors are off meanwhile.
-    pub outside: bool,
-    /// Time of cores that had no work otherwise [cores].
-    pub beside: f64,
-    /// Instructions in a nanosecond on siblings of busy threads, beyond what those are slowed.
-    pub on_siblings: f64,
-    /// How often in a nanosecond a core is woken for it.
-    pub wakes: f64,
-    /// Share of the bursts that would wake a core and find that an interrupt has.
-    pub woken: f64,
-    /// Most bursts in a nanosecond that are answered; none = as many as come.
-    pub most: Option<f64>,
-}
-
-impl Handling {
-    /// Of a partition; none where its devices cost nothing.
-    pub fn of(one: &Partition) -> Option<Self> {
-        let told: &Interrupts = one.interrupts.as_deref()?;
-        let part = |instructions, lines, cpus: &[u16]| Part {
-            instructions,
-            lines,
-            cpus: cpus.to_vec(),
-        };
-        let (hard, soft) = (told.instructions, told.soft_instructions);
-        let parts = if told.soft_to.is_empty() {
-            vec![part(hard + soft, told.lines, &told.to)]
-        } else {
-            vec![
-                part(hard, 0.0, &told.to),
-                part(soft, told.lines, &told.soft_to),
-            ]
-        };
-        Some(Self {
-            parts,
-            domain: told.domain.map(|at| MemoryId::new(usize::from(at))),
-            rate_per_ns: told.rate_per_s * 1e-9,
-        })
-    }
-}
-
-impl Handled {
-    /// Goes part of the way to another.
-    pub fn turn_to(&mut self, to: Self, part: f64) {
-        self.answer_ns += part * (to.answer_ns - self.answer_ns);
-        self.lost += part * (to.lost - self.lost);
-        (self.beside, self.on_siblings) = (to.beside, to.on_siblings);
-        (self.wakes, self.woken) = (to.wakes, to.woken);
-        (self.most, self.outside) = (to.most, to.outside);
-    }
-
-    /// Part that they leave of the time in which its virtual processors have a core.
-    pub fn leaves(&self) -> f64 {
-        if self.outside {
-            1.0
-        } else {
-            1.0 - self.lost
-        }
-    }
-
-    /// What comes to the processors where answers are so late, and so many at most.
-    pub fn answered(&self, form: &Form) -> Arrivals {
-        match form.demand.arrivals {
-            Arrivals::Open(rate) if waits(form) => {
-                Arrivals::Open(self.most.map_or(rate, |most| rate.min(most)))
-            }
-            Arrivals::Closed(count, away_ns) if waits(form) => {
-                Arrivals::Closed(count, away_ns + self.answer_ns)
-            }
-            arrivals => arrivals,
-        }
-    }
-
-    /// Where those who wait ask for more than can be answered, they wait for as long as makes it as
-    /// much (Little's law: who is not at work is away, or waits).
-    pub fn wait_for_the_most(&mut self, form: &Form, load: &Load) {
-        let (Arrivals::Closed(count, away_ns), Some(most)) = (form.demand.arrivals, self.most)
-        else {
-            return;
-        };
-        if waits(form) && form.workloads.is_empty() && most > 0.0 {
-            let waits_ns = (count - load.runnable) / most - away_ns;
-            self.answer_ns = self.answer_ns.max(waits_ns);
-        }
-    }
-
-    /// Whether more comes than is ever answered.
-    pub fn is_short(&self, form: &Form) -> bool {
-        matches!((form.demand.arrivals, self.most), (Arrivals::Open(rate), Some(most)) if rate > most)
-    }
-
-    /// How much longer each transaction takes [ns].
-    pub fn of_transaction_ns(&self, form: &Form) -> f64 {
-        if waits(form) {
-            form.demand.bursts * self.answer_ns
-        } else {
-            0.0
-        }
-    }
-}
-
-/// Whether each burst of a workload waits for a device before.
-pub(super) fn waits(form: &Form) -> bool {
-    matches!(
-        form.partition.workload,
-        Workload::Transactions { .. } | Workload::Users { .. } | Workload::Trace { .. }
-    )
-}
-
 impl State {
     /// Bursts of a partition in a nanosecond that wait for a device.
     pub(super) fn answers_per_ns(&self, at: usize, form: &Form) -> f64 {
-        let rate = |(at, form): (usize, &Form)| match waits(form) {
+        let rate = |(at, form): (usize, &Form)| match form.demand.asks_devices {
             true => self.doing[at].load.bursts_per_ns,
             false => 0.0,
         };
@@ -188,7 +51,7 @@ impl State {
         part.lines * memory_ns(&self.machine, &self.tree, chip, domain)
     }
 
-    /// What so many instructions of an interrupt lose to cold caches where a core of others is woken
+    /// What so many instructions of an interrupt lose to cold caches where a core is woken
     /// for them [ns].
     fn handled_cold_ns(&self, at: usize, form: &Form, instructions: f64) -> f64 {
         let doing = &self.doing[at];
@@ -270,7 +133,7 @@ impl State {
         let at_work = threads * doing.served * (1.0 - doing.stalled);
         all.lost = (all.lost / at_work.max(1e-9)).min(0.9);
         all.most = Some(most.max(0.0) * NEARLY_ALL);
-        all.wait_for_the_most(form, load);
+        all.wait_for_the_most(&form.demand, load);
         let pace = (0.5 * self.pace).min(1.0);
         self.doing[at].handled.turn_to(all, pace);
     }

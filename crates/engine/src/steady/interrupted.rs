@@ -6,8 +6,8 @@
 //! lost more than Linux lets be, while another one is idle.
 
 use super::demand::Arrivals;
+use super::devices::{Handled, Handling};
 use super::form::Form;
-use super::handling::{Handled, Handling};
 use super::host::Host;
 use super::state::State;
 use crate::ids::{ChipId, CoreId};
@@ -71,7 +71,7 @@ impl State {
                 now.most = Some(now.most.map_or(most, |other| other.min(most)));
             }
             (now.lost, now.outside) = (lost, true);
-            now.wait_for_the_most(forms[at], &self.doing[at].load);
+            now.wait_for_the_most(&forms[at].demand, &self.doing[at].load);
             self.doing[at].handled.turn_to(now, 0.5 * self.pace);
         }
     }

@@ -7,6 +7,7 @@ mod claims;
 mod compare;
 mod core_types;
 mod demand;
+mod devices;
 mod dispatches;
 mod evictions;
 mod fault;

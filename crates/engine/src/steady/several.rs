@@ -6,9 +6,9 @@
 //! processor that it has of its threads.
 
 use super::chain::Load;
+use super::devices::Handled;
 use super::filling::THREADS;
 use super::form::Form;
-use super::handling::Handled;
 use super::homes::part_twins;
 use super::mixture::{self, Stream};
 use super::settle::add_rates;
@@ -66,7 +66,7 @@ impl State {
                 *ns = (of.demand.burst * each + doing.reload_ns) / working;
             }
             Stream {
-                arrivals: handled.answered(of),
+                arrivals: handled.answered(&of.demand),
                 ns,
                 before: doing.load,
             }
@@ -89,7 +89,8 @@ impl State {
             let each = load.bursts_per_ns / demand.bursts;
             known &= !demand.recorded && !load.overrun;
             done += each;
-            taken += load.runnable + each * (demand.wait_ns + handled.of_transaction_ns(of));
+            taken +=
+                load.runnable + each * (demand.wait_ns + handled.of_transaction_ns(&of.demand));
         }
         let doing = &mut self.doing[at];
         doing.done_per_ns = done;

@@ -3,9 +3,9 @@
 
 use super::chain::Load;
 use super::core_types::CoreTypes;
+use super::devices::Handled;
 use super::filling::THREADS;
 use super::form::Form;
-use super::handling::Handled;
 use super::host::Host;
 use super::overflow::Groups;
 use super::scope::Scope;
