@@ -282,7 +282,7 @@ CHANGE = '\n[[change]]\nat = "1 s"\npartition = "web"\nentitlement = 2.0\n'
         ),
         (
             lambda: layout(partition('{ kind = "loops", count = 2, profile = "compute" }')),
-            "partition web: its kind of workload",
+            "partition web: what becomes of loops that end",
         ),
         (lambda: Scenario.load("examples/zvm-paging.toml"), "partition zvm: paging of z/VM"),
     ],
@@ -294,6 +294,21 @@ def test_what_only_a_simulation_tells_is_refused(
     assert callable(scenario)
     with pytest.raises(HomenodeError, match=f"{what}.*is simulated only; `homenode run` does it"):
         scenario().solve()
+
+
+@pytest.mark.parametrize("to", ['"0"', '"0-3"'])
+def test_interrupts_take_cores_and_time_wherever_they_go(to: str) -> None:
+    work = '{ kind = "transactions", rate = "400/s", bursts = 4, wait = "2 ms", profile = "oltp" }'
+    four, found = '{ mode = "dedicated", cores = 4 }', []
+    for more in ("", 'rate = "5000/s"', 'rate = "20000/s"'):
+        told = f"interrupts = {{ to = {to}{more and ', '}{more} }}\n"
+        solved = layout(partition(work, processors=four) + told).solve()
+        cores = solved.metric("web", "physc").mean
+        response = solved.metric("web", "response_ms_mean").mean
+        assert cores is not None
+        assert response is not None
+        found.append((cores, response))
+    assert found == sorted(found)
 
 
 FULL_HOMES = """\

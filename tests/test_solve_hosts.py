@@ -141,3 +141,40 @@ def test_processes_that_wake_each_other_are_simulated_only() -> None:
     )
     with pytest.raises(HomenodeError, match=r"partition a: pairs of processes.*is simulated only"):
         layout(text).solve()
+
+
+SEVERAL = """[
+    {{ name = "web", kind = "transactions", rate = "{rate}/s", profile = "oltp" }},
+    {{ name = "batch", kind = "loops", count = 2, endless = true, profile = "compute" }},
+]"""
+
+
+def test_of_several_workloads_of_a_guest_each_has_its_figures() -> None:
+    work = SEVERAL.format(rate=300).replace("\n", "")
+    scenario = layout(guest("a", work, 8))
+    solved = scenario.solve()
+    (one,) = solved.answer["partitions"]
+    web, batch = one["workloads"]
+    assert web["throughput"] == pytest.approx(300.0, rel=1e-3)
+    assert batch["cores"] == pytest.approx(2.0, rel=1e-2)
+    assert one["cores"] == pytest.approx(web["cores"] + batch["cores"], rel=0.05)
+
+
+def test_interrupts_and_io_threads_take_what_they_say() -> None:
+    work = '{ kind = "transactions", rate = "500/s", profile = "oltp" }'
+    plain = layout(guest("a", work, 8)).solve()
+    told = guest("a", work, 8).replace(
+        "kvm = {}",
+        'kvm = { io_threads = 1, io_answer = "50 us" }\ninterrupts = { rate = "20000/s" }',
+    )
+    solved = layout(told).solve()
+    # An answer each of 50 us, and a switch; which the guest is not charged for.
+    assert solved.metric("a.io", "physc").mean == pytest.approx(0.025, rel=0.05)
+    assert solved.metric("a", "physc").mean == pytest.approx(
+        plain.metric("a", "physc").mean, rel=0.03
+    )
+    before = plain.metric("a", "response_ms_mean").mean
+    after = solved.metric("a", "response_ms_mean").mean
+    assert before is not None
+    assert after is not None
+    assert 0.05 < after - before < 0.2

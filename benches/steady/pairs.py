@@ -282,7 +282,7 @@ def _scaled(data: Table, shares: list[float]) -> dict[str, Any]:
         loads = [work for work in _loads(one) if work["kind"] in ("transactions", "users")]
         told = of.get("workloads", [of])
         for work, alone in zip(_loads(one), told, strict=True):
-            if share and alone["response_ns"]:
+            if share and alone["response_ns"] and work in loads:
                 _load(one, work, alone["response_ns"], share / len(loads))
     return spec
 

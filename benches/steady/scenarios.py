@@ -151,6 +151,11 @@ def several(dice: random.Random) -> tuple[Table, list[float]]:
     """Partitions of a Power machine or of PR/SM, of which most have two or three workloads."""
     kind = dice.choice(["shared", "dedicated", "weights"])
     data, shares = prsm(dice) if kind == "weights" else powervm(dice, dedicated=kind == "dedicated")
+    return data, _with_several(dice, data, shares)
+
+
+def _with_several(dice: random.Random, data: Table, shares: list[float]) -> list[float]:
+    """Gives most partitions two or three workloads; the shares of processors that these want."""
     partitions: Any = data["partition"]
     for at, one in enumerate(partitions):
         count = dice.choice([1, 2, 2, 3])
@@ -164,7 +169,7 @@ def several(dice: random.Random) -> tuple[Table, list[float]]:
                 work["count"] = dice.randint(1, max(1, virtual // 2))
         one["workload"] = [{"name": f"w{n}", **work} for n, (work, _) in enumerate(loads)]
         shares[at] = max(share for _, share in loads)
-    return data, shares
+    return shares
 
 
 def limited(dice: random.Random) -> tuple[Table, list[float]]:
@@ -301,6 +306,57 @@ def host(dice: random.Random, policy: str) -> tuple[Table, list[float]]:
     return {"machine": machine, "partition": partitions}, shares
 
 
+def interrupts(dice: random.Random) -> tuple[Table, list[float]]:
+    """Partitions of any of these, most with devices whose interrupts cost something."""
+    kind = dice.choice(["powervm", "dedicated", "prsm", "linux"])
+    data, shares = PLATFORMS[kind](dice)
+    partitions: Any = data["partition"]
+    for at, one in enumerate(partitions):
+        if dice.random() < 0.2:
+            continue
+        processors = one["processors"]
+        own = processors.get("virtual", processors.get("cores")) * one.get("smt", 1)
+        told: Table = {
+            "instructions": dice.choice([500, 1_000, 5_000]),
+            "soft_instructions": dice.choice([1_000, 4_000, 40_000]),
+            "rate": dice.choice(["0/s", "2000/s"]),
+        }
+        if dice.random() < 0.5:
+            last = min(4, own) - 1
+            told["to"] = f"0-{dice.randint(0, last)}" if last else "0"
+        if "rate" not in one["workload"] and "think" not in one["workload"]:
+            told["rate"] = "2000/s"
+        one["interrupts"] = told
+        if shares[at] > 0.7:
+            shares[at] = 0.7
+    return data, shares
+
+
+def io_threads(dice: random.Random) -> tuple[Table, list[float]]:
+    """Guests of a Linux host, most with threads of the host that do their input and output."""
+    data, shares = host(dice, "linux")
+    partitions: Any = data["partition"]
+    servers = 0
+    for one in partitions:
+        work = one["workload"]
+        if dice.random() < 0.3 or ("rate" not in work and "think" not in work):
+            continue
+        times = ["5 us", "20 us", "60 us"]
+        told: Table = {"io_threads": dice.choice([0, 1, 2, 4])}
+        told["io_request"], told["io_answer"] = dice.choice(times), dice.choice(times)
+        if dice.random() < 0.3:
+            told["emulator_pins"] = dice.choice(["0", "0-3", "4-7"])
+        one["kvm"] = told
+        servers += 1
+    return data, [*shares, *([0.0] * servers)]
+
+
+def guests(dice: random.Random) -> tuple[Table, list[float]]:
+    """Guests of hosts, of which most have two or three workloads."""
+    data, shares = host(dice, dice.choice(["linux", "credit2"]))
+    return data, _with_several(dice, data, shares)
+
+
 PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "powervm": powervm,
     "dedicated": lambda dice: powervm(dice, dedicated=True),
@@ -312,4 +368,7 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "tiles": tiles,
     "linux": lambda dice: host(dice, "linux"),
     "credit2": lambda dice: host(dice, "credit2"),
+    "interrupts": interrupts,
+    "io_threads": io_threads,
+    "guests": guests,
 }

@@ -96,3 +96,15 @@ def test_a_layout_is_warmed_up_as_its_run_is() -> None:
     solver = told.space.solver
     assert isinstance(solver, Played)
     assert solver._specs[0]["warmup_ns"] == told.scenario.spec()["warmup_ns"]
+
+
+def test_who_has_to_play_says_so_before_with_the_reason(tmp_path: Path) -> None:
+    sleeps = '{ base = "oltp", lock_share = 0.05, lock_kind = "sleeping" }'
+    text = HOST + GUEST.format(name="kvm", rate=500).replace('"oltp"', sleeps)
+    told = Scenario.from_toml(text)
+    solver = problem_of(told, {"free": ["cpuset"]}).space.solver
+    assert isinstance(solver, Played)
+    assert solver.each_s > 0
+    assert "a second, 200 at most: partition kvm: a lock for which threads sleep" in solver.notice()
+    found = advise(told, free=["cpuset"], out=tmp_path)
+    assert "not solved (partition kvm: a lock for which threads sleep" in found.told

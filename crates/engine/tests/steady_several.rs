@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::host::{host_machine, host_spec, of_kvm, plain_kvm, threads};
 use common::platform::Platform;
 use common::random::scenarios;
 use common::{
@@ -71,6 +72,36 @@ fn two_halves_of_a_stream_are_the_stream() {
         assert!((late / one.percentiles_ns.unwrap()[2] - 1.0).abs() < 1e-3);
     }
     assert!((two.workloads[1].cores / two.workloads[0].cores - 2.0).abs() < 1e-3);
+}
+
+/// A guest of a Linux host with two streams is the guest with both in one, and a run agrees.
+#[test]
+fn on_a_host_two_halves_of_a_stream_are_the_stream_too() {
+    let of = |rates: &[f64]| {
+        let named =
+            |(at, rate): (usize, &f64)| load(&format!("w{at}"), poisson(*rate), plain_profile(1e6));
+        let loads = rates.iter().enumerate().map(named).collect();
+        let guest = with(threads(3, 100, of_kvm(plain_kvm())), loads);
+        let machine = host_machine(Policy::Linux, "core:4");
+        let mut made = host_spec(machine, vec![], vec![guest]);
+        made.duration_ns = 10 * SECOND;
+        made
+    };
+    let [one, two] = [&[1_800.0][..], &[600.0, 1_200.0]].map(|rates| {
+        let found = solve(&of(rates)).unwrap_or_else(|fault| panic!("{fault}"));
+        found.partitions.into_iter().next().expect("there is one")
+    });
+    assert!((two.cores / one.cores - 1.0).abs() < 1e-3);
+    let (alone, beside) = (one.response_ns.unwrap(), two.response_ns.unwrap());
+    assert!((beside / alone - 1.0).abs() < 1e-3, "{beside}, not {alone}");
+    let played = run(&of(&[600.0, 1_200.0]), 0);
+    let cores = played.total("a", "busy_ns") / 10e9;
+    assert!((two.cores / cores - 1.0).abs() < 0.02, "{cores}");
+    let response = played.total("a", "response_ns") / played.total("a", "tx_done");
+    assert!(
+        (beside / response - 1.0).abs() < 0.05,
+        "{beside}, not {response}"
+    );
 }
 
 /// The more threads of a batch, the longer the others take; what comes of them is done all the

@@ -24,6 +24,7 @@ from homenode.cli.output import (
     show_json,
     show_text,
     show_whole,
+    tell,
 )
 from homenode.cli.progress import progress_bar
 from homenode.cli.scenarios import ScenarioArgument, scenario_at
@@ -233,6 +234,7 @@ def _advise(
 ) -> Advice:
     from homenode.planner.confirm import Runs
     from homenode.planner.front import Asked, advised
+    from homenode.planner.played import Played
     from homenode.planner.problem import problem_of
     from homenode.planner.questions import add as best_place
 
@@ -247,11 +249,12 @@ def _advise(
 
         searching = Asked(each=each, **how)
         runs = None if running is None else Runs(progress=simulating, **running)
-        return (
-            advised(problem_of(scenario, asked), searching, runs)
-            if add is None
-            else best_place(scenario, add, searching, runs, **asked)
-        )
+        if add is not None:
+            return best_place(scenario, add, searching, runs, **asked)
+        problem = problem_of(scenario, asked)
+        if isinstance(problem.space.solver, Played):
+            tell(f"{scenario.name}: {problem.space.solver.notice()}")
+        return advised(problem, searching, runs)
 
 
 def _most(

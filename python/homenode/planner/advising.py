@@ -19,6 +19,7 @@ from homenode.planner.conflict import conflict, is_freed
 from homenode.planner.exact import Exact
 from homenode.planner.lessons import lessons
 from homenode.planner.overload import Overload, overloads
+from homenode.planner.played import Played
 from homenode.planner.problem import Problem
 from homenode.planner.reasons import UNITS
 from homenode.planner.rules import Rule
@@ -370,9 +371,10 @@ class Advising:
         conflict: tuple[Named, ...] = (),
     ) -> Advice:
         scenario = self.problem.scenario
-        if self.problem.space.solver.simulates:
-            told += " Layouts of this machine are simulated, not solved"
+        solver = self.problem.space.solver
+        if isinstance(solver, Played):
             full = any(one.search.full for one in self.branches)
+            told += f" Layouts of this machine are simulated, not solved ({solver.why})"
             told += ": not all that there are were tried." if full else "."
         if self.late:
             told += " The time was over before the search was: more of it may find more."

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -74,7 +75,7 @@ class Together(Solver):
         try:
             answer: SolvedAnswer = json.loads(engine.solve(json.dumps(spec)))
         except engine.SpecError as error:
-            raise NotSolvedError(f"{spec['name']}: {error}") from error
+            raise NotSolvedError(spec, error) from error
         return answer
 
     def _figures(self, spec: Spec) -> list[tuple[float, ...]]:
@@ -87,10 +88,31 @@ class Together(Solver):
 
 
 class Played(Together):
-    """Layouts that are simulated."""
+    """Layouts that are simulated, for a reason in words."""
 
     simulates = True
     most = 200
+    each_s = 0.0
+    """What the first of them took."""
+
+    def __init__(self, spec: Spec, why: str) -> None:
+        super().__init__(spec)
+        self.why = why
+
+    def solve(self, options: NDArray[np.int64]) -> Figures:
+        """The same as of layouts that are solved."""
+        began = time.monotonic()
+        found = super().solve(options)
+        self.each_s = self.each_s or time.monotonic() - began
+        return found
+
+    def notice(self) -> str:
+        """What whoever waits for the answer should know before."""
+        pace = (os.cpu_count() or 1) / max(self.each_s, 1e-3)
+        return (
+            f"each layout is simulated, about {pace:.2g} a second, {self.most} at most: {self.why}."
+            " A scenario without it is solved, thousands a second"
+        )
 
     def _as_asked(self, spec: Spec) -> Spec:
         return _brief(spec)

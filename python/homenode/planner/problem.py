@@ -121,5 +121,5 @@ def _solver(spec: Spec) -> Solver:
     parks = any(zvm_of(one) is not None for one in spec["partitions"])
     try:
         return Together(spec) if on_host or parks else Solver(spec)
-    except NotSolvedError:
-        return Played(spec)
+    except NotSolvedError as fault:
+        return Played(spec, fault.why)

@@ -109,6 +109,11 @@ class Told:
 class NotSolvedError(HomenodeError):
     """A machine whose layouts are simulated only."""
 
+    def __init__(self, spec: Spec, fault: Exception) -> None:
+        super().__init__(f"{spec['name']}: {fault}")
+        self.why = str(fault).partition(";")[0]
+        """The reason without the scenario's name, and without what else there is."""
+
 
 class Solver:
     """The layouts of one machine. Raises `NotSolvedError` for a machine that it cannot solve."""
@@ -127,7 +132,7 @@ class Solver:
         try:
             self._layouts = cast(_Layouts, cast(Any, engine).Layouts(json.dumps(spec)))
         except engine.SpecError as error:
-            raise NotSolvedError(f"{spec['name']}: {error}") from error
+            raise NotSolvedError(spec, error) from error
 
     def _start(self, spec: Spec) -> None:
         self.spec = spec

@@ -94,7 +94,9 @@ fn response_ns(doing: &Doing, form: &Form) -> Option<f64> {
     }
     let (load, demand) = (&doing.load, &form.demand);
     let told = load.bursts_per_ns > 0.0 && !demand.recorded && !load.overrun;
-    told.then(|| load.runnable / load.bursts_per_ns * demand.bursts + demand.wait_ns)
+    let told = told && form.serves.is_none();
+    let answers_ns = doing.handled.of_transaction_ns(&form.demand);
+    told.then(|| load.runnable / load.bursts_per_ns * demand.bursts + demand.wait_ns + answers_ns)
 }
 
 impl Compared {
@@ -107,7 +109,7 @@ impl Compared {
             busy_vps: doing.load.vps,
             near: doing.away[0],
             far: doing.away[1],
-            passage: Passage::of(&doing.load, &form.demand),
+            passage: passage(doing, form),
         }
     }
 
@@ -118,9 +120,17 @@ impl Compared {
     }
 }
 
+/// The phases of its transactions, where they are known.
+fn passage(doing: &Doing, form: &Form) -> Option<Passage> {
+    let late_ns = doing.handled.of_transaction_ns(&form.demand) / form.demand.bursts;
+    Passage::of(&doing.load, &form.demand).map(|of| of.later(late_ns))
+}
+
 /// Transactions in a second.
 fn throughput(doing: &Doing, form: &Form) -> f64 {
-    if form.workloads.is_empty() {
+    if form.serves.is_some() {
+        0.0 // What its threads do are no transactions.
+    } else if form.workloads.is_empty() {
         doing.load.bursts_per_ns / form.demand.bursts * 1e9
     } else {
         doing.done_per_ns * 1e9
@@ -129,12 +139,12 @@ fn throughput(doing: &Doing, form: &Form) -> f64 {
 
 /// What a partition comes to; `all` do what is done.
 pub(super) fn answer(doing: &Doing, cp: &Cp, (form, all): (&Form, &[Doing])) -> SolvedPartition {
-    let (load, demand) = (&doing.load, &form.demand);
+    let load = &doing.load;
     let mut answer = SolvedPartition {
         cores: doing.cores(),
         throughput: throughput(doing, form),
         response_ns: response_ns(doing, form),
-        percentiles_ns: Passage::of(load, demand)
+        percentiles_ns: passage(doing, form)
             .map(|of| PERCENTILES.map(|share| of.percentile_ns(share))),
         steady: !load.overrun,
         busy_vps: load.vps,
@@ -188,16 +198,17 @@ pub(super) fn answer(doing: &Doing, cp: &Cp, (form, all): (&Form, &[Doing])) -> 
     if form.guests.is_some() {
         answer.zvm = Some(of_zvm(&mut answer, doing, cp));
     }
+    answer.instructions += doing.handled.on_siblings * 1e9;
     answer.books.add(Book::GuestIdle, doing.polls);
     add_daemons(&mut answer, doing, form);
     answer
 }
 
-/// What daemons do, at what an instruction costs them; the rest of what is beside the work is what
-/// waking them takes.
+/// What daemons and interrupts do beside the work, at what an instruction costs them; the rest of
+/// what is beside the work is what waking them takes.
 fn add_daemons(answer: &mut SolvedPartition, doing: &Doing, form: &Form) {
     let beside = doing.beside - doing.polls;
-    let cores = (form.demand.daemons() * doing.ns[1]).min(beside);
+    let cores = (form.demand.daemons() * doing.ns[1] + doing.handled.beside).min(beside);
     let alone = doing.sites.iter().filter(|_| form.workloads.is_empty());
     let mut told = 0.0;
     for (site, class) in alone.map(|site| (site, &classes(&doing.sites, site)[1])) {

@@ -13,6 +13,7 @@ impl State {
     /// Whose threads have to wait for processors, and for how much of the time; by how much that
     /// changed.
     pub(super) fn share_host(&mut self, forms: &[&Form]) -> f64 {
+        self.handle_on_host(forms);
         let Some(host) = &self.host else { return 0.0 };
         let wants: Vec<f64> = self
             .doing
@@ -32,9 +33,10 @@ impl State {
             );
         }
         let mut change = 0.0_f64;
-        for (at, doing) in self.doing.iter_mut().enumerate() {
+        // Behind the partitions stand workloads of those that have several.
+        for (at, doing) in self.doing.iter_mut().enumerate().take(forms.len()) {
             let vps = doing.load.vps.max(1e-12);
-            let crowded = 1.0 - (waits[at] / vps).min(0.9);
+            let crowded = (1.0 - (waits[at] / vps).min(0.9)) * (1.0 - doing.handled.lost);
             let served = if wants[at] > granted[at] + 1e-9 || forms[at].threads.cap < vps {
                 (granted[at] / vps).min(crowded)
             } else {
@@ -44,17 +46,17 @@ impl State {
             doing.served += 0.5 * self.pace * (served.clamp(1e-6, 1.0) - before);
             change = change.max((doing.served - before).abs() / before);
         }
-        self.leave_processors();
+        self.leave_processors(forms.len());
         change
     }
 
     /// Polling takes what work leaves of the processors.
-    fn leave_processors(&mut self) {
+    fn leave_processors(&mut self, partitions: usize) {
         let Some(host) = &mut self.host else { return };
         let of = |doing: &Doing| (doing.served * doing.load.vps, doing.beside);
-        let all = self.doing.iter().map(of);
+        let all = self.doing.iter().take(partitions).map(of);
         let (worked, beside) = all.fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-        let cpus: f64 = host.lots.iter().map(|lot| lot.cpus).sum();
+        let cpus: f64 = host.lots.iter().map(|lot| lot.cpus - lot.taken).sum();
         let room = (cpus - worked).max(0.0) * host.room / beside.max(1e-12);
         host.room += 0.5 * (room.clamp(1e-3, 1.0) - host.room);
     }
@@ -85,7 +87,7 @@ fn share_lot(
             here.map(|(_, part)| (unit.partition, unit.share * part))
         })
         .collect();
-    let cores = host.lots[lot].cpus;
+    let cores = host.lots[lot].cpus - host.lots[lot].taken;
     let member = |(partition, share): &(usize, f64)| Member {
         group: forms[*partition].threads.group,
         weight: (forms[*partition].threads.weight * share * doing[*partition].load.vps).max(1e-9),

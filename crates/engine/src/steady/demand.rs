@@ -52,6 +52,8 @@ pub(super) struct Demand {
     pub daemon_work: f64,
     /// Whether each burst is exponential in length, and transactions have as many as chance gives.
     pub scattered: bool,
+    /// Whether each burst waits for a device before.
+    pub asks_devices: bool,
     /// Whether it was recorded: how it came within a step is not known.
     pub recorded: bool,
 }
@@ -92,6 +94,10 @@ impl Demand {
                 0.0
             },
             recorded,
+            asks_devices: matches!(
+                partition.workload,
+                Workload::Transactions { .. } | Workload::Users { .. } | Workload::Trace { .. }
+            ),
             scattered: shape.work == Distribution::Exponential
                 && matches!(
                     partition.workload,
@@ -174,6 +180,7 @@ pub(super) fn together(each: &[Demand]) -> Demand {
         bursts: 1.0,
         wait_ns: 0.0,
         scattered: false,
+        asks_devices: false,
         recorded: each.iter().any(|demand| demand.recorded),
         ..each[0]
     }

@@ -18,13 +18,16 @@ impl State {
         let own = (hypervisor.dispatch_ns + hypervisor.cede_ns + hypervisor.prod_ns) as f64;
         let own = if form.free { 0.0 } else { own };
         let again = hypervisor.dispatch_ns as f64;
+        self.handle_in_guest(at, form, again);
         let doing = &self.doing[at];
         let load = &doing.load;
         let bursts = load.bursts_per_ns.max(1e-18);
         let vps = in_use(doing, form);
         let comes = (load.wakes_per_ns / bursts).min(1.0) + doing.thrown / bursts;
         let idle = (vps - load.vps).max(0.0);
-        let away_ns = (idle + doing.waits.time * load.vps) / load.wakes_per_ns.max(1e-18);
+        let handled = doing.handled;
+        let wakes = load.wakes_per_ns + handled.wakes;
+        let away_ns = (idle + doing.waits.time * load.vps) / wakes.max(1e-18);
         let reload = if form.owns {
             0.0
         } else if !form.workloads.is_empty() {
@@ -51,12 +54,15 @@ impl State {
         let doing = &mut self.doing[at];
         // Daemons and polling use what the work leaves of the virtual processors.
         let left = f64::from(form.filled.vps()) - doing.served * load.vps;
-        let daemons_ns = form.demand.daemons() * doing.ns[1] + daemon_wakes * own;
-        doing.beside = (daemons_ns + polls.min(idle)).min(left.max(0.0));
-        doing.dispatches = doing.load.wakes_per_ns + daemon_wakes + doing.thrown;
+        let others_ns = form.demand.daemons() * doing.ns[1] + handled.beside;
+        let other_wakes = daemon_wakes + handled.wakes;
+        let own_wakes = load.wakes_per_ns * (1.0 - handled.woken);
+        let others_ns = others_ns + other_wakes * own;
+        doing.beside = (others_ns + polls.min(idle)).min(left.max(0.0));
+        doing.dispatches = own_wakes + other_wakes + doing.thrown;
         // What dispatches cost changes how many there are: half of the way keeps them together.
         let (held_up, worked) = (
-            load.wakes_per_ns * own + doing.thrown * again,
+            own_wakes * own + doing.thrown * again,
             doing.served * load.vps * (1.0 - doing.stalled),
         );
         let stalled = held_up / (held_up + worked).max(1e-15);

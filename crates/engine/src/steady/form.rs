@@ -2,6 +2,7 @@
 
 use super::core_types::CoreTypes;
 use super::demand::{again, staying, together, Arrivals, Demand};
+use super::devices::{AsksIo, Handling, Serves};
 use super::fault::SolveFault;
 use super::filling::{Busy, Filled};
 use super::threads::Threads;
@@ -60,6 +61,11 @@ pub(super) struct Form {
     pub balances_per_ns: f64,
     /// How long a virtual processor without work keeps its core [ns]; infinite = for ever.
     pub polls_ns: f64,
+    /// What its devices' interrupts cost.
+    pub handling: Option<Handling>,
+    /// Whose input and output it does, and what its own asks of such threads.
+    pub serves: Option<Serves>,
+    pub asks_io: Option<AsksIo>,
     /// What a host knows of its threads.
     pub threads: Threads,
     /// What runs under z/VM.
@@ -84,11 +90,9 @@ impl Form {
         let guests = Guests::of(one)?;
         let mut workloads = several(spec, tree, one)?;
         let each: Vec<Demand> = workloads.iter().map(|form| form.demand).collect();
-        let mut demand = match &guests {
-            Some(guests) => guests.demand(),
-            None if !each.is_empty() => together(&each),
-            None => Demand::of(machine, one).ok_or_else(|| unknown("its kind of workload"))?,
-        };
+        let serves = Serves::of(spec, one);
+        let mut demand =
+            demand_of((spec, one), guests.as_ref(), (&each, serves.as_ref())).map_err(unknown)?;
         demand.scattered &= host.is_none();
         let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
@@ -133,6 +137,9 @@ impl Form {
                 Guest::Aix(aix) => aix.snooze_delay_ns.map_or(f64::INFINITY, |ns| ns as f64),
                 _ => 0.0,
             },
+            handling: Handling::of(one),
+            serves,
+            asks_io: AsksIo::of(one),
             threads: host.unwrap_or_default(),
             guests,
             workloads,
@@ -140,6 +147,25 @@ impl Form {
             partition: one.clone(),
         })
     }
+}
+
+/// What asks for its processors; else what that is that cannot be told.
+fn demand_of(
+    (spec, one): (&Spec, &Partition),
+    guests: Option<&Guests>,
+    (each, serves): (&[Demand], Option<&Serves>),
+) -> Result<Demand, &'static str> {
+    if let Some(guests) = guests {
+        return Ok(guests.demand());
+    }
+    if !each.is_empty() {
+        return Ok(together(each));
+    }
+    let demand = Demand::of(&spec.machine, one).ok_or_else(|| without_rest(&one.workload))?;
+    Ok(match serves {
+        Some(serves) => serves.demand(spec, one, demand),
+        None => demand,
+    })
 }
 
 /// Share of the bursts whose thread has run before, of one workload or of each of several.
@@ -169,6 +195,17 @@ fn waits_for_flushes(one: &Partition) -> bool {
     host.kvm.as_ref().is_some_and(|kvm| !kvm.paravirtual_flush)
 }
 
+/// Work that leaves no steady state, or none that could be told.
+fn without_rest(workload: &Workload) -> &'static str {
+    match workload {
+        Workload::Loops { .. } => {
+            "what becomes of loops that end, which leave nothing steady (`endless = true` does),"
+        }
+        Workload::Barriers { .. } => "a program whose threads wait for each other at barriers",
+        _ => "its kind of workload",
+    }
+}
+
 /// What of a partition only events tell.
 fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static str> {
     let profile = &one.profile;
@@ -182,14 +219,8 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
     if matches!(&one.processors, Processors::Shared { host, .. } if soft(host)) {
         return Some("soft affinity");
     }
-    if one.io_threads.is_some() {
-        return Some("input and output by threads of the host");
-    }
-    if one.interrupts.is_some() {
-        return Some("the cost of its devices' interrupts");
-    }
-    if !one.beside.is_empty() && host.is_some() {
-        return Some("several workloads of a host's guest");
+    if !one.beside.is_empty() && one.io_threads.is_some() {
+        return Some("several workloads whose input and output threads of the host do");
     }
     let processes = host.is_some_and(|host| host.kvm.is_none());
     match one.workload {

@@ -14,6 +14,10 @@ use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lot {
     pub cpus: f64,
+    /// Their numbers.
+    pub members: Vec<u16>,
+    /// What interrupts take of them [processors].
+    pub taken: f64,
     /// Number of their run queue, under Xen; elsewhere all have one.
     pub queue: usize,
     /// By chip.
@@ -49,6 +53,8 @@ pub(super) struct Host {
     pub queue_of: Vec<usize>,
     pub lots: Vec<Lot>,
     pub units: Vec<Unit>,
+    /// Share of each chip's processors that see to interrupts; none = nothing.
+    pub handling: Vec<f64>,
     /// Share of the time in which one that polls is left to: others may want its processor.
     pub room: f64,
     /// Steps since partitions took another form.
@@ -144,6 +150,7 @@ impl Host {
             },
             lots: Vec::new(),
             units: Vec::new(),
+            handling: Vec::new(),
             room: 1.0,
             steps: 0,
         })
@@ -212,6 +219,8 @@ impl Host {
         }
         Lot {
             cpus: cpus.len() as f64,
+            members: cpus.to_vec(),
+            taken: 0.0,
             queue: self.queue_of[usize::from(cpus[0])],
             on: on.into_iter().collect(),
             beside,

@@ -65,6 +65,14 @@ impl Passage {
         })
     }
 
+    /// With so much that each burst waits for before it is at work [ns].
+    pub fn later(self, ns: f64) -> Self {
+        Self {
+            work_ns: self.work_ns + ns,
+            ..self
+        }
+    }
+
     /// Mean time of a transaction [ns].
     pub fn mean_ns(&self) -> f64 {
         let each = self.queued * self.queue_ns + self.work_ns;

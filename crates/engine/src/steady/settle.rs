@@ -265,21 +265,24 @@ impl State {
 
     /// The same of a single workload.
     fn queue_one(&mut self, at: usize, form: &Form) {
+        let asked = form.serves.as_ref().map(|of| self.asked(at, form, of));
         let doing = &mut self.doing[at];
         let demand = &form.demand;
-        let working = doing.served * (1.0 - doing.stalled);
+        let working = doing.served * (1.0 - doing.stalled) * doing.handled.leaves();
         let mut rates = [0.0; THREADS];
         let own = rates.iter_mut().zip(doing.ns).enumerate();
         for (threads, (rate, ns)) in own.take(form.fixed.len()).skip(1) {
             *rate = working * threads as f64 / (demand.burst * ns + doing.reload_ns);
         }
         let filled = filled(doing, form);
+        let arrivals = asked.unwrap_or_else(|| doing.handled.answered(demand));
         doing.load = if filled.vps() < form.filled.vps() {
-            let arrivals = demand.arrivals.at_first(filled.vps(), form.filled.vps());
+            let arrivals = arrivals.at_first(filled.vps(), form.filled.vps());
             chain::load(arrivals, &rates, filled, &[])
         } else {
-            chain::load(demand.arrivals, &rates, filled, &form.known)
+            chain::load(arrivals, &rates, filled, &form.known)
         };
+        doing.load.overrun |= doing.handled.is_short(demand);
         doing
             .load
             .wait_together(doing.waits.fewer, doing.waits.queued);

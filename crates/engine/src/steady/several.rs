@@ -6,6 +6,7 @@
 //! processor that it has of its threads.
 
 use super::chain::Load;
+use super::devices::Handled;
 use super::filling::THREADS;
 use super::form::Form;
 use super::homes::part_twins;
@@ -55,7 +56,8 @@ impl State {
     /// How many threads of each are runnable.
     pub(super) fn queue_each(&mut self, at: usize, form: &Form) {
         let whole = &self.doing[at];
-        let working = whole.served * (1.0 - whole.stalled);
+        let handled = whole.handled;
+        let working = whole.served * (1.0 - whole.stalled) * handled.leaves();
         let filled = form.filled.strayed(whole.stray);
         let stream = |(workload, of): (usize, &Form)| {
             let doing = &self.doing[workload];
@@ -64,7 +66,7 @@ impl State {
                 *ns = (of.demand.burst * each + doing.reload_ns) / working;
             }
             Stream {
-                arrivals: of.demand.arrivals,
+                arrivals: handled.answered(&of.demand),
                 ns,
                 before: doing.load,
             }
@@ -80,13 +82,15 @@ impl State {
 
     /// Transactions of all, and how long one takes on average.
     fn tell_transactions(&mut self, at: usize, form: &Form) {
+        let handled = self.doing[at].handled;
         let (mut done, mut taken, mut known) = (0.0, 0.0, true);
         for (workload, of) in form.each_workload().filter(|(_, of)| has_transactions(of)) {
             let (load, demand) = (&self.doing[workload].load, &of.demand);
             let each = load.bursts_per_ns / demand.bursts;
             known &= !demand.recorded && !load.overrun;
             done += each;
-            taken += load.runnable + each * demand.wait_ns;
+            taken +=
+                load.runnable + each * (demand.wait_ns + handled.of_transaction_ns(&of.demand));
         }
         let doing = &mut self.doing[at];
         doing.done_per_ns = done;
@@ -97,11 +101,16 @@ impl State {
     pub(super) fn carry_each(&mut self, at: usize, form: &Form, apart: bool, weight: f64) {
         let whole = &mut self.doing[at];
         let (served, stalled, out, away) = (whole.served, whole.stalled, whole.out, whole.away);
+        let handled = Handled {
+            beside: 0.0,
+            on_siblings: 0.0,
+            ..whole.handled
+        };
         let sites = std::mem::take(&mut whole.sites);
         for (workload, of) in form.each_workload() {
             let doing = &mut self.doing[workload];
             (doing.served, doing.stalled) = (served, stalled);
-            (doing.out, doing.away) = (out, away);
+            (doing.out, doing.away, doing.handled) = (out, away, handled);
             go_along(&mut doing.sites, &sites, of);
             self.spend(workload, apart, weight);
         }
@@ -160,6 +169,8 @@ fn go_along(own: &mut Vec<Site>, sites: &[Site], form: &Form) {
             None => Site::new(site.chip, site.share, form),
         };
         new.share = site.share;
+        new.crowd = site.crowd;
+        (new.taken, new.beside) = (site.taken, site.beside);
         own.push(new);
     }
 }

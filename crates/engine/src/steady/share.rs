@@ -24,7 +24,10 @@ impl State {
         if self.host.is_some() {
             return self.share_host(forms);
         }
-        let cores: f64 = self.free.iter().sum();
+        // Interrupts are seen to first.
+        let sharing = scope.there().filter(|at| !forms[*at].owns);
+        let handled: f64 = sharing.map(|at| self.doing[at].handled.beside).sum();
+        let cores = self.free.iter().sum::<f64>() - handled;
         let slice_ns = self.machine.hypervisor.window_ns as f64;
         let mut used = scope.others;
         for at in scope.active.iter().copied() {
@@ -150,11 +153,13 @@ impl State {
     fn leave_room(&mut self, sharing: &[usize], cores: f64) {
         let each = || sharing.iter().map(|at| &self.doing[*at]);
         let worked: f64 = each().map(|doing| doing.served * doing.load.vps).sum();
-        let beside: f64 = each().map(|doing| doing.beside).sum();
+        let beside = |doing: &Doing| (doing.beside - doing.handled.beside).max(0.0);
+        let wanted: f64 = each().map(beside).sum();
         let left = (cores - worked).max(0.0);
-        if beside > left {
+        if wanted > left {
             for at in sharing {
-                self.doing[*at].beside *= left / beside;
+                let doing = &mut self.doing[*at];
+                doing.beside -= beside(doing) * (1.0 - left / wanted);
             }
         }
     }

@@ -29,6 +29,8 @@ struct Crowded {
     cpus: f64,
     busy: f64,
     variance: f64,
+    /// Share of the chip's processors that see to interrupts.
+    handling: f64,
     /// Those of the busy threads that stay.
     staying: f64,
     /// Threads that come and go there.
@@ -116,6 +118,7 @@ impl<'a> Lots<'a> {
                     continue;
                 };
                 let mix = self.mixed(*lot, of.crowd(siblings, stays, each));
+                let mix = handling(siblings, mix, of.handling);
                 let by = unit.share * self.host.both((*lot, *part), (chip, *share));
                 sum.weight += by;
                 sum.beside += by * of.beside(siblings, 0.0);
@@ -178,6 +181,7 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
             on.map(|(chip, cpus)| {
                 let of = Crowded {
                     cpus: *cpus,
+                    handling: host.handling.get(*chip).copied().unwrap_or(0.0),
                     ..Crowded::default()
                 };
                 (*chip, of)
@@ -297,6 +301,23 @@ impl Crowded {
         }
         crowd.map(|share| share / all)
     }
+}
+
+/// Some siblings that were idle see to interrupts, each with this chance.
+fn handling(siblings: usize, mix: Crowd, chance: f64) -> Crowd {
+    if chance <= 0.0 {
+        return mix;
+    }
+    let mut with = [0.0; THREADS];
+    for busy in 1..=siblings {
+        let more = binomial(siblings - busy + 1, chance);
+        for (more, by) in more.iter().enumerate().skip(1) {
+            if busy + more - 1 <= siblings {
+                with[busy + more - 1] += mix[busy] * by;
+            }
+        }
+    }
+    with
 }
 
 /// Each sibling is busy with this chance.

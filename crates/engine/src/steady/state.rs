@@ -3,6 +3,7 @@
 
 use super::chain::Load;
 use super::core_types::CoreTypes;
+use super::devices::Handled;
 use super::filling::THREADS;
 use super::form::Form;
 use super::host::Host;
@@ -141,6 +142,8 @@ pub(super) struct Doing {
     pub thrown: f64,
     /// How many of them wait for cores that others leave.
     pub queued: f64,
+    /// What interrupts of its devices do to it.
+    pub handled: Handled,
     /// On a host, threads among which the work is.
     pub in_use: f64,
     /// Cores that daemons and polling take; the part of it that is KVM's polling.

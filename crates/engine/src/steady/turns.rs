@@ -70,8 +70,25 @@ impl State {
         // Under Xen any processor of the run queue goes on with one; Linux leaves it where it was.
         let moved = f64::from(u8::from(host.policy == Policy::Credit2));
         let turn_ns = host.turn_ns;
-        let cold = sleeps * self.cold(at, form, sleeps, woken)
-            + ends * self.cold(at, form, ends, |_| (moved, turn_ns));
+        let cold = |at: usize, form: &Form, part: f64| {
+            let (sleeps, ends) = (part * sleeps, part * ends);
+            sleeps * self.cold(at, form, sleeps, woken)
+                + ends * self.cold(at, form, ends, |_| (moved, turn_ns))
+        };
+        // Of several workloads each refills what it has lost.
+        let bursts = load.bursts_per_ns.max(1e-18);
+        let each: Vec<(usize, f64)> = form
+            .each_workload()
+            .map(|(workload, of)| {
+                let own = self.doing[workload].load.bursts_per_ns.max(1e-18);
+                (workload, cold(workload, of, own / bursts) / own)
+            })
+            .collect();
+        let own = if each.is_empty() {
+            cold(at, form, 1.0) / bursts
+        } else {
+            0.0
+        };
         let busy = doing.served * load.vps;
         let worked = busy * (1.0 - doing.stalled);
         let left = vps - busy;
@@ -87,8 +104,11 @@ impl State {
         doing.dispatches = sleeps + ends + daemon_wakes;
         let stalled = held_up / (held_up + worked).max(1e-15);
         doing.stalled += 0.7 * self.pace * (stalled.min(0.9) - doing.stalled);
-        doing.reload_ns +=
-            0.5 * self.pace * (cold / load.bursts_per_ns.max(1e-18) - doing.reload_ns);
+        doing.reload_ns += 0.5 * self.pace * (own - doing.reload_ns);
+        for (workload, ns) in each {
+            let reload_ns = &mut self.doing[workload].reload_ns;
+            *reload_ns += 0.5 * self.pace * (ns - *reload_ns);
+        }
     }
 
     /// What a thread loses that finds others' lines where it comes to run: `away` gives the chance

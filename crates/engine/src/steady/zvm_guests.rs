@@ -126,6 +126,7 @@ impl Guests {
             daemons_per_ns: 0.0,
             daemon_work: 0.0,
             scattered: false,
+            asks_devices: false,
             recorded: worked.any(|kind| kind.recorded),
         }
     }
@@ -144,6 +145,7 @@ impl Guests {
             daemons_per_ns: 0.0,
             daemon_work: 0.0,
             scattered: false,
+            asks_devices: false,
             recorded: false,
         }
     }

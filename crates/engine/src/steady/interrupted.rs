@@ -1,0 +1,162 @@
+//! What interrupts take of the processors of a Linux host.
+//!
+//! Whoever runs on a processor stands still for as long and is not charged, so a partition's cores
+//! stay what they are and its work takes longer by the share that interrupts have of the processors
+//! where its threads are. Threads that always have work are moved away from a processor that has
+//! lost more than Linux lets be, while another one is idle.
+
+use super::demand::Arrivals;
+use super::devices::{Handled, Handling};
+use super::form::Form;
+use super::host::Host;
+use super::state::State;
+use crate::ids::{ChipId, CoreId};
+use crate::machine::Topology;
+
+/// Most of a processor's time that interrupts take where more come than it can see to.
+const NEARLY_ALL: f64 = 0.98;
+/// Share of a processor beyond which its only task is given away: `imbalance_pct` is 117.
+const LET_BE: f64 = 1.0 - 100.0 / 117.0;
+
+/// What a partition's interrupts ask of the host's processors.
+struct Asks<'a> {
+    handling: &'a Handling,
+    /// By part: processors that do it, and the time of each [ns].
+    parts: Vec<(Vec<u16>, f64)>,
+    /// Interrupts in a nanosecond.
+    rate: f64,
+}
+
+impl State {
+    /// What interrupts take of each lot of a host, and what that, and waiting for I/O threads, does
+    /// to whose threads run there.
+    pub(super) fn handle_on_host(&mut self, forms: &[&Form]) {
+        let cost = |form: &&Form| form.handling.is_some() || form.asks_io.is_some();
+        if !forms.iter().any(cost) {
+            return;
+        }
+        let asks: Vec<Option<Asks>> = forms
+            .iter()
+            .enumerate()
+            .map(|(at, form)| self.asks(at, form))
+            .collect();
+        let cpus = usize::from(self.tree.active_cores);
+        let (mut taken, mut squares) = (vec![0.0; cpus], vec![0.0; cpus]);
+        for asks in asks.iter().flatten() {
+            for (cpus, ns) in &asks.parts {
+                let each = asks.rate * ns / cpus.len() as f64;
+                for cpu in cpus {
+                    taken[usize::from(*cpu)] += each;
+                    squares[usize::from(*cpu)] += each * ns;
+                }
+            }
+        }
+        let lost: Vec<f64> = match &mut self.host {
+            Some(host) => {
+                host.take_from_lots(&taken);
+                host.handling = by_chip(&self.tree, &taken);
+                let busy: Vec<f64> = self.doing.iter().map(|doing| doing.load.vps).collect();
+                let used = host.used(&busy);
+                let of = |(at, form): (usize, &&Form)| host.lost_by(at, form, (&taken, &used));
+                forms.iter().enumerate().map(of).collect()
+            }
+            None => return,
+        };
+        for ((at, asks), lost) in asks.iter().enumerate().zip(lost) {
+            let mut now = asks
+                .as_ref()
+                .map_or_else(Handled::default, |asks| asks.handled((&taken, &squares)));
+            if let Some((waits_ns, most)) = self.io_waits(at, forms) {
+                now.answer_ns += waits_ns;
+                now.most = Some(now.most.map_or(most, |other| other.min(most)));
+            }
+            (now.lost, now.outside) = (lost, true);
+            now.wait_for_the_most(&forms[at].demand, &self.doing[at].load);
+            self.doing[at].handled.turn_to(now, 0.5 * self.pace);
+        }
+    }
+
+    /// What a partition's devices ask for; nothing where they cost nothing.
+    fn asks<'a>(&self, at: usize, form: &'a Form) -> Option<Asks<'a>> {
+        let handling = form.handling.as_ref()?;
+        let all = || (0..self.tree.active_cores).collect::<Vec<u16>>();
+        let parts = handling.parts.iter().map(|part| {
+            let cpus = match part.cpus.is_empty() {
+                true => all(),
+                false => part.cpus.clone(),
+            };
+            let lines = |cpu: &u16| -> f64 {
+                let chip: ChipId = self.tree.chip_of(CoreId::from(*cpu));
+                self.device_lines_ns(handling, part, chip)
+            };
+            let lines_ns = cpus.iter().map(lines).sum::<f64>() / cpus.len() as f64;
+            let ns = part.instructions * self.doing[at].ns[1] + lines_ns;
+            (cpus, ns)
+        });
+        Some(Asks {
+            parts: parts.collect(),
+            rate: self.answers_per_ns(at, form) + handling.rate_per_ns,
+            handling,
+        })
+    }
+}
+
+/// Mean share of each chip's processors that interrupts take, by the processors' numbers.
+fn by_chip(tree: &Topology, taken: &[f64]) -> Vec<f64> {
+    let mut sums = vec![(0.0, 0.0); tree.chips().len()];
+    for (cpu, of) in (0_u16..).zip(taken) {
+        let (sum, count) = &mut sums[tree.chip_of(CoreId::from(cpu)).index()];
+        (*sum, *count) = (*sum + of.min(NEARLY_ALL), *count + 1.0);
+    }
+    let mean = |(sum, count): (f64, f64)| sum / f64::max(count, 1.0);
+    sums.into_iter().map(mean).collect()
+}
+
+impl Asks<'_> {
+    /// When who waits gets an answer, and how many do at most, if so much of each processor is
+    /// taken; what is queued follows from the squares of what each takes (Pollaczek, Khintchine).
+    fn handled(&self, (taken, squares): (&[f64], &[f64])) -> Handled {
+        let mut all = Handled::default();
+        let mut most = f64::INFINITY;
+        for (cpus, ns) in &self.parts {
+            let count = cpus.len() as f64;
+            let queued_ns = |cpu: &u16| {
+                let at = usize::from(*cpu);
+                0.5 * squares[at] / (1.0 - taken[at].min(NEARLY_ALL))
+            };
+            all.answer_ns += ns + cpus.iter().map(queued_ns).sum::<f64>() / count;
+            most = most.min(count / ns.max(1e-9) - self.handling.rate_per_ns);
+        }
+        all.most = Some(most.max(0.0) * NEARLY_ALL);
+        all
+    }
+}
+
+impl Host {
+    /// Interrupts take so much of each processor, by its number.
+    fn take_from_lots(&mut self, taken: &[f64]) {
+        for lot in &mut self.lots {
+            let of = |cpu: &u16| taken[usize::from(*cpu)].min(NEARLY_ALL);
+            lot.taken = lot.members.iter().map(of).sum();
+        }
+    }
+
+    /// Share of their time that a partition's threads stand still.
+    fn lost_by(&self, at: usize, form: &Form, (taken, used): (&[f64], &[f64])) -> f64 {
+        let stays = matches!(form.demand.arrivals, Arrivals::Always(..));
+        let mut lost = 0.0;
+        for unit in self.units.iter().filter(|unit| unit.partition == at) {
+            for (number, part) in &unit.lots {
+                let lot = &self.lots[*number];
+                let moves = stays && used[*number] <= lot.cpus - 1.0;
+                let of = |cpu: &u16| match taken[usize::from(*cpu)].min(NEARLY_ALL) {
+                    much if moves && much > LET_BE => 0.0,
+                    other => other,
+                };
+                let sum: f64 = lot.members.iter().map(of).sum();
+                lost += unit.share * part * sum / lot.cpus;
+            }
+        }
+        lost.min(NEARLY_ALL)
+    }
+}

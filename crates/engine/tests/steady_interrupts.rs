@@ -1,0 +1,215 @@
+//! Interrupts of devices and threads that do guests' I/O, solved: known answers, which way they go,
+//! and how far they are from a run.
+
+mod common;
+
+use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
+use common::{dedicated, loops, machine, partition, quiet_unix, run, spec, SECOND};
+use homenode_engine::spec::{
+    Distribution, Guest, HostThreads, Interrupts, IoThreads, Partition, Policy, Spec, Workload,
+};
+use homenode_engine::steady::{solve, SolvedPartition};
+
+/// 10 us an interrupt on these processors, of which so many a second nobody waits for.
+fn interrupts(cpus: &[u16], rate_per_s: f64) -> Option<Box<Interrupts>> {
+    Some(Box::new(Interrupts {
+        to: cpus.to_vec(),
+        soft_to: vec![],
+        instructions: 4_000.0,
+        soft_instructions: 6_000.0,
+        lines: 0.0,
+        domain: None,
+        rate_per_s,
+    }))
+}
+
+/// Work of 1 ms in two bursts, with a wait between them.
+fn waits(rate_per_s: f64) -> Workload {
+    Workload::Transactions {
+        rate_per_s,
+        bursts: 2.0,
+        wait_ns: 5_000_000,
+        burst_work: Distribution::Exponential,
+    }
+}
+
+/// A partition of four cores of its own.
+fn own(workload: Workload, told: Option<Box<Interrupts>>) -> Spec {
+    let mut one = partition("a", dedicated(0..4, false), workload);
+    one.guest = Guest::Hpux(quiet_unix());
+    one.interrupts = told;
+    let mut made = spec(machine("core:4"), vec![one]);
+    made.duration_ns = 20 * SECOND;
+    made
+}
+
+fn solved(spec: &Spec) -> Vec<SolvedPartition> {
+    let found = solve(spec).unwrap_or_else(|fault| panic!("{fault}"));
+    found.partitions
+}
+
+fn near(found: f64, wanted: f64, by: f64) {
+    assert!((found / wanted - 1.0).abs() < by, "{found}, not {wanted}");
+}
+
+fn response_ns(of: &SolvedPartition) -> f64 {
+    of.response_ns.expect("it is steady")
+}
+
+#[test]
+fn each_takes_its_time_wherever_it_goes() {
+    let free = solved(&own(waits(1_000.0), None)).remove(0);
+    for cpus in [&[][..], &[0], &[2, 3]] {
+        let told = solved(&own(waits(1_000.0), interrupts(cpus, 3_000.0))).remove(0);
+        // 2,000 that work waits for, and 3,000 more, of 10 us each.
+        near(told.cores - free.cores, 0.05, 0.02);
+        near(told.instructions - free.instructions, 5_000.0 * 1e4, 0.02);
+    }
+}
+
+#[test]
+fn who_waits_gets_his_answer_later_the_fewer_processors_see_to_them() {
+    let of = |cpus: &[u16], rate| {
+        let told = solved(&own(waits(1_000.0), interrupts(cpus, rate))).remove(0);
+        response_ns(&told)
+    };
+    let free = response_ns(&solved(&own(waits(1_000.0), None))[0]);
+    let all = of(&[], 0.0);
+    // Two interrupts of 10 us, and what they take from others.
+    assert!(
+        (20_000.0..60_000.0).contains(&(all - free)),
+        "{}",
+        all - free
+    );
+    let each = [20_000.0, 50_000.0, 80_000.0].map(|rate| of(&[0], rate));
+    assert!(all < each[0] && each.windows(2).all(|pair| pair[0] < pair[1]));
+}
+
+#[test]
+fn one_processor_that_has_more_than_it_can_do_leaves_no_steady_state() {
+    let told = solved(&own(waits(1_500.0), interrupts(&[0], 98_500.0))).remove(0);
+    assert!(!told.steady && told.response_ns.is_none());
+    assert!(told.throughput < 1_500.0);
+    let two = solved(&own(waits(1_500.0), interrupts(&[0, 1], 98_500.0))).remove(0);
+    assert!(two.steady);
+}
+
+#[test]
+fn own_processors_are_as_in_a_run() {
+    for (cpus, rate) in [(&[][..], 0.0), (&[0], 20_000.0), (&[0, 1], 40_000.0)] {
+        let made = own(waits(1_500.0), interrupts(cpus, rate));
+        let (told, played) = (solved(&made).remove(0), run(&made, 0));
+        near(told.cores, played.total("a", "busy_ns") / 20e9, 0.03);
+        let response = played.total("a", "response_ns") / played.total("a", "tx_done");
+        near(response_ns(&told), response, 0.08);
+    }
+}
+
+/// Loops pinned to a processor each.
+fn pinned(cpus: &[u16], told: Option<Box<Interrupts>>) -> Partition {
+    let host = HostThreads {
+        pins: cpus.iter().map(|cpu| vec![*cpu]).collect(),
+        ..HostThreads::default()
+    };
+    let count = cpus.len() as u16;
+    let mut one = group("a", threads(count, 100, host), loops(count.into()));
+    one.interrupts = told;
+    one
+}
+
+fn on_host(partitions: Vec<Partition>) -> Spec {
+    let mut made = host_spec(host_machine(Policy::Linux, "core:4"), vec![], partitions);
+    made.duration_ns = 10 * SECOND;
+    made
+}
+
+#[test]
+fn on_a_host_who_runs_there_has_as_much_less_and_is_not_charged() {
+    for (cpu, left) in [(0, 1.8), (1, 1.8), (3, 2.0)] {
+        let made = on_host(vec![pinned(&[0, 1], interrupts(&[cpu], 20_000.0))]);
+        let told = solved(&made).remove(0);
+        near(told.cores, left, 1e-3);
+        near(told.cores, run(&made, 0).total("a", "busy_ns") / 10e9, 0.01);
+    }
+    // What two partitions' devices take adds up.
+    let mut other = pinned(&[2], interrupts(&[0], 30_000.0));
+    other.name = "b".into();
+    let made = on_host(vec![pinned(&[0], interrupts(&[0], 20_000.0)), other]);
+    near(solved(&made)[0].cores, 0.5, 1e-3);
+}
+
+/// A guest on two processors, and a thread of the host on these that does its input and output.
+fn with_io(cpus: &[u16], request_ns: u64, rate: f64) -> Spec {
+    let host = HostThreads {
+        pins: vec![vec![0, 1]; 2],
+        ..of_kvm(plain_kvm())
+    };
+    let mut guest = group("guest", threads(2, 100, host), waits(rate));
+    guest.profile.instructions_per_unit = 200_000.0;
+    guest.io_threads = Some(IoThreads {
+        partition: 1,
+        request_ns,
+        answer_ns: 30_000,
+    });
+    let host = HostThreads {
+        pins: vec![cpus.to_vec()],
+        ..HostThreads::default()
+    };
+    on_host(vec![
+        guest,
+        group("io", threads(1, 100, host), Workload::Idle),
+    ])
+}
+
+#[test]
+fn io_threads_use_what_each_request_and_answer_takes() {
+    for (cpus, request_ns) in [(2, 0), (2, 20_000), (0, 20_000)] {
+        let told = solved(&with_io(&[cpus], request_ns, 2_000.0));
+        // Two answers and a request in a transaction.
+        let each = 60_000.0 + request_ns as f64;
+        near(told[1].cores, 2_000.0 * each * 1e-9, 5e-3);
+        assert!(told[1].throughput == 0.0 && told[1].response_ns.is_none());
+    }
+}
+
+#[test]
+fn guests_wait_for_their_io_threads_as_in_a_run() {
+    let mut before = 0.0;
+    for request_ns in [0, 20_000, 100_000] {
+        let made = with_io(&[2], request_ns, 2_000.0);
+        let (told, played) = (solved(&made), run(&made, 0));
+        let response = played.total("guest", "response_ns") / played.total("guest", "tx_done");
+        near(response_ns(&told[0]), response, 0.05);
+        near(told[1].cores, played.total("io", "busy_ns") / 10e9, 0.03);
+        assert!(response_ns(&told[0]) > before);
+        before = response_ns(&told[0]);
+    }
+    let swamped = with_io(&[2], 800_000, 2_000.0);
+    let (told, played) = (solved(&swamped), run(&swamped, 0));
+    assert!(!told[0].steady && told[0].response_ns.is_none());
+    assert!(told[0].throughput < 0.7 * 2_000.0);
+    near(told[1].cores, played.total("io", "busy_ns") / 10e9, 0.03);
+}
+
+/// Users who ask for more than the thread can do wait until it is as much.
+#[test]
+fn users_get_what_their_io_thread_can_do() {
+    let mut made = with_io(&[2], 400_000, 0.0);
+    made.partitions[0].workload = Workload::Users {
+        count: 60,
+        think_ns: 10_000_000,
+        bursts: 2.0,
+        wait_ns: 1_000_000,
+        burst_work: Distribution::Exponential,
+        think: Distribution::Exponential,
+    };
+    let (told, played) = (solved(&made), run(&made, 0));
+    let done = played.total("guest", "tx_done");
+    near(told[0].throughput, done / 10.0, 0.05);
+    near(
+        response_ns(&told[0]),
+        played.total("guest", "response_ns") / done,
+        0.1,
+    );
+    near(told[0].cores, played.total("guest", "busy_ns") / 10e9, 0.05);
+}
