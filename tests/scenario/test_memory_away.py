@@ -99,6 +99,11 @@ def test_a_page_takes_as_long_on_a_faster_core() -> None:
     assert more(faster) == pytest.approx(1.5 * more(HOST))
 
 
+def test_an_idle_guest_lacks_nothing() -> None:
+    (one,) = made('swapped = "12 GiB"', 'kind = "idle"').spec()["partitions"]
+    assert one["workload"] == {"kind": "idle"}
+
+
 def test_memory_that_is_all_there_changes_nothing() -> None:
     assert made('balloon = "3 GiB"').spec() == made("").spec()
 

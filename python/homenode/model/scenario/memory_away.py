@@ -23,7 +23,7 @@ from homenode.model.catalog.machine_model import MachineDescription
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.host import Kvm
-from homenode.model.scenario.file.workload import Transactions, Users
+from homenode.model.scenario.file.workload import Idle, Transactions, Users
 from homenode.model.scenario.placed import PlacedPartition
 from homenode.model.spec import ProfileSpec, WorkloadSpec
 from homenode.model.units import SIZE
@@ -140,6 +140,8 @@ def _check_work(one: PlacedPartition, away: Away, path: Path, problems: Problems
     loads = ((one.table.workload, one.profile), *((b.table, b.profile) for b in one.beside))
     missing = f"{100 * away.share:.3g} % of its data is away"
     for load, profile in loads:
+        if isinstance(load, Idle):
+            continue  # it touches nothing, so that it lacks nothing
         if not isinstance(load, Transactions | Users):
             there = f"{missing}, and work of this kind waits for nothing"
             step = "take transactions or users, or leave it the memory that its data needs"
