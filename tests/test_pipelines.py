@@ -13,10 +13,10 @@ import pytest
 
 from homenode.errors import MachineError
 from homenode.model import catalog
+from homenode.model.catalog.core import core_cycles
 from homenode.model.catalog.flatten import machine_spec
 from homenode.model.scenario import Scenario, load
 from homenode.model.shipped import shipped_text
-from homenode.simulate.kept.core import core_cycles
 
 FAMILY = ("ibm-z10", "ibm-z196", "ibm-zec12", "ibm-z13", "ibm-z14", "ibm-z15", "ibm-z16")
 

@@ -53,6 +53,14 @@ def test_a_machine_is_found_by_the_name_that_its_hypervisor_gives_it(tmp_path: P
     assert [process_of(f"db{n}", tmp_path) for n in (1, 2, 3)] == [10, 11, None]
 
 
+def test_who_started_a_machine_is_not_taken_for_it(tmp_path: Path) -> None:
+    words = ["qemu-system-x86_64", "-name", "db1"]
+    process(tmp_path, 10, ["sudo", *words], "sudo", user=1)
+    process(tmp_path, 11, words, user=900)
+    process(tmp_path, 12, ["find", "/", *words[1:]], "find", system=5)
+    assert process_of("db1", tmp_path) == 11
+
+
 def test_what_a_machine_takes_has_its_helpers_and_its_time_in_the_guest(tmp_path: Path) -> None:
     process(tmp_path, 10, ["qemu"], user=900, system=100, guest=800)
     process(tmp_path, 20, [], "vhost-10", system=50)
@@ -110,9 +118,18 @@ def test_a_guest_whose_process_is_not_found_is_named() -> None:
     assert "Real time of g1 is not known" in " ".join(sentences(made))
 
 
-@pytest.mark.parametrize("names", [("host", "g1"), ("g1", "g1"), ("guests",)])
-def test_guests_can_be_told_apart(names: tuple[str, ...]) -> None:
-    with pytest.raises(MeasureError, match="cannot be named"):
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("host", "g1"), "cannot be named"),
+        (("g1", "g1"), "cannot be named"),
+        (("g1", " g1"), "cannot be named"),
+        (("guests",), "cannot be named"),
+        (("g" * 61,), "write up to 60 letters"),
+    ],
+)
+def test_guests_can_be_told_apart(names: tuple[str, ...], said: str) -> None:
+    with pytest.raises(MeasureError, match=said):
         systems_of([Guest(name, Way("x")) for name in names])
 
 

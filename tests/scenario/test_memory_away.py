@@ -88,6 +88,22 @@ def test_a_page_costs_processor_time_too() -> None:
     assert more == pytest.approx(12.5 * 8e-6 * clock)
 
 
+def test_a_page_takes_as_long_on_a_faster_core() -> None:
+    """Its work is told in time, so that there are half as many instructions more again."""
+    faster = HOST.replace("[machine]", '[machine]\ncore_rate = { value = 1.5, why = "another" }')
+
+    def more(text: str) -> float:
+        (one,) = Scenario.from_toml(text % ('balloon = "7 GiB"', WORK)).spec()["partitions"]
+        return float(one["profile"]["instructions_per_unit"]) - 5e6
+
+    assert more(faster) == pytest.approx(1.5 * more(HOST))
+
+
+def test_an_idle_guest_lacks_nothing() -> None:
+    (one,) = made('swapped = "12 GiB"', 'kind = "idle"').spec()["partitions"]
+    assert one["workload"] == {"kind": "idle"}
+
+
 def test_memory_that_is_all_there_changes_nothing() -> None:
     assert made('balloon = "3 GiB"').spec() == made("").spec()
 

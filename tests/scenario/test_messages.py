@@ -483,6 +483,15 @@ def test_all_mistakes_are_told_in_the_order_of_the_file(base: str) -> None:
     assert str(caught.value).count("\n") == 2
 
 
+def test_each_table_without_its_kind_is_told_those_that_there_are(base: str) -> None:
+    text = base.replace('mode = "shared", ', "", 1).replace('kind = "loops", ', "", 1)
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_toml(text, "s.toml")
+    steps = [problem.next_step for problem in caught.value.problems]
+    assert steps[0] == "write mode = with one of shared, dedicated"
+    assert str(steps[1]).startswith("write kind = with one of transactions, users")
+
+
 def test_facts_can_be_read_one_by_one(base: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         Scenario.from_toml(base.replace("virtual = 4", "virtual = 21"), "s.toml")

@@ -58,8 +58,8 @@ def named(name: str) -> System:
     """
     if not 0 < len(name.strip()) <= _LONGEST_NAME or not name.isprintable():
         raise MeasureError(
-            f"--system {name!r} is no name for a host",
-            next_step=f"write up to {_LONGEST_NAME} letters, such as --system old",
+            f"{name!r} is no name for a host",
+            next_step=f"write up to {_LONGEST_NAME} letters, such as old",
         )
     return System(name.strip())
 

@@ -82,4 +82,4 @@ def _guest(words: str, token_file: Path | None, command: str, ssh: str) -> Guest
     way = way_of(host, token_file, None, "21000-29999", command, ssh, None)
     if way is None:
         raise AssertionError("a host was given")
-    return Guest(name, way)
+    return Guest(name.strip(), way)

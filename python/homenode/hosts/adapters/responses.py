@@ -21,7 +21,7 @@ def places(times: Sequence[float]) -> dict[str, float]:
 
 
 def told_by(found: Mapping[str, float], responses: float) -> dict[str, float]:
-    """Without the percentiles that so many responses can not tell: of a hundred one lies beyond the
+    """Without the percentiles that so many responses cannot tell: of a hundred one lies beyond the
     99th, none beyond the 99.9th, and what stands there is the longest under another name.
     """
     return {

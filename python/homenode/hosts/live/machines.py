@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Self
 
 _EVERY_S = 0.05
+"""Several ticks of the accounts, and little work for a session of seconds."""
 _PROC = Path("/proc")
 _USER, _SYSTEM, _GUEST = 11, 12, 40
 """Places in `/proc/PID/stat`, counted behind the name (proc(5))."""
@@ -38,15 +39,26 @@ class Used:
 
 
 def process_of(name: str, proc: Path = _PROC) -> int | None:
-    """The process whose words name the machine, as `-name NAME` or `-name guest=NAME,...`."""
-    for process in _processes(proc):
-        told = _read(proc, process, "cmdline").decode("utf-8", "replace")
-        words = told.split("\0")
-        for word, given in pairwise(words):
-            called = given.partition(",")[0].removeprefix("guest=")
-            if word in ("-name", "--name") and called == name:
-                return process
-    return None
+    """The process whose words name the machine, as `-name NAME` or `-name guest=NAME,...`. Of
+    several the one that has worked most: who started it, as sudo, has its words too.
+    """
+    found = [one for one in _processes(proc) if name in _names(_read(proc, one, "cmdline"))]
+
+    def worked(process: int) -> float:
+        told = used([process], proc)
+        return 0.0 if told is None else told.total_s
+
+    return max(found, key=worked, default=None)
+
+
+def _names(words: bytes) -> list[str]:
+    """Machines that a command line names."""
+    told = pairwise(words.decode("utf-8", "replace").split("\0"))
+    return [
+        given.partition(",")[0].removeprefix("guest=")
+        for word, given in told
+        if word in ("-name", "--name")
+    ]
 
 
 def helpers_of(process: int, proc: Path = _PROC) -> tuple[int, ...]:

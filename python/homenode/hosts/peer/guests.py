@@ -9,14 +9,15 @@ machine's process, and of that what its virtual processors ran the guest.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from homenode.hosts.bench import Account
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.live.machines import Watched, process_of
+from homenode.hosts.order import Turn
 from homenode.hosts.peer.clock import Clocks
 from homenode.hosts.peer.peer import Asked, Peer, Whole
 from homenode.hosts.peer.transport import Way
@@ -30,6 +31,8 @@ HOST = "host"
 """The system that is this host alone."""
 GUESTS = "guests"
 """The turn of all guests; its records are each guest's own."""
+
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,9 @@ class _Made:
 def systems_of(guests: Sequence[Guest]) -> tuple[System, System]:
     """The two that take turns.
 
-    Raises `MeasureError` for names that cannot be told apart.
+    Raises `MeasureError` for names that cannot be told apart, or that no table could show.
     """
-    names = [guest.name for guest in guests]
+    names = [named(guest.name).name for guest in guests]
     for name in names:
         if name in (HOST, GUESTS) or names.count(name) > 1:
             raise MeasureError(
@@ -102,24 +105,25 @@ class GuestsSession(Session):
         self.result.settings["guests"] = list(self._peers)
 
     def _prepare(self, cell: Cell, system: System) -> None:
-        """Once a case and system: what it needs, on the host or in each guest."""
-        if system.name == HOST or system.name in cell.prepared:
-            super()._prepare(cell, system)
+        """Once a case and system: what it needs, on the host or in each guest. On the host first,
+        whoever has the first turn: versions are the same in each order.
+        """
+        super()._prepare(cell, self._systems[HOST])
+        if system.name in cell.prepared:
             return
         asked, row = self._asked(cell, system, PREPARE_LIMIT_S), cell.row
         versions = self._at_once(lambda peer: peer.prepare(asked, whole=True))
-        ours = self.result.versions.get(row.adapter.name)
         for name, version in versions.items():
+            known = self.result.versions[row.adapter.name]
             # What differs between two systems that are compared is told beside the version.
-            if ours is not None and version not in ours:
-                ours = f"{ours}; {version} ({name})"
-            self.result.versions[row.adapter.name] = ours or version
+            if version not in known:
+                self.result.versions[row.adapter.name] = f"{known}; {version} ({name})"
         if row.warm_up:
             limit = self._asked(cell, system, self._limit_s(row))
             self._at_once(lambda peer: peer.whole(limit, self._seconds(row)))
         cell.prepared.add(system.name)
 
-    def _repetition(self, cell: Cell, system: System, turn: Any, attempt: int) -> RunRecord:
+    def _repetition(self, cell: Cell, system: System, turn: Turn, attempt: int) -> RunRecord:
         """One on the host, or one in each guest; of these all but the last are kept here."""
         if system.name == HOST:
             return super()._repetition(cell, system, turn, attempt)
@@ -188,7 +192,7 @@ class GuestsSession(Session):
     def _asked(self, cell: Cell, system: System, limit_s: float) -> Asked:
         return Asked(cell.row, cell.processors, system.setting, limit_s)
 
-    def _at_once(self, do: Any) -> dict[str, Any]:
+    def _at_once(self, do: Callable[[Peer], Done]) -> dict[str, Done]:
         """The same of all guests; the first that fails is told when all have come back. Who is
         asked to end does not wait for them: they end with their connections.
         """

@@ -67,14 +67,14 @@ def response_of(
         a, b = (cell.values(_at(name)) for cell in (first, second))
         if a and b and (len(a), len(b)) == (len(first.runs), len(second.runs)):
             known[name] = (a, b)
-    told = [place for place in PLACES if place in known]
-    if not told:
+    place = next((one for one in PLACES if one in known), None)
+    if place is None:
         return None
-    place = told[0]
+    ratios = {name: compare(a, b) for name, (a, b) in known.items()}
     floors = [noise_floor(values, paired=paired) for values in known[place]]
-    changes = {name: compare(a, b).mean - 1.0 for name, (a, b) in known.items()}
     found = [floor for floor in floors if floor is not None]
-    return Response(place, compare(*known[place]), max(found) if found else None, changes)
+    changes = {name: ratio.mean - 1.0 for name, ratio in ratios.items()}
+    return Response(place, ratios[place], max(found) if found else None, changes)
 
 
 def _at(place: str) -> Callable[[RunRecord], float | None]:

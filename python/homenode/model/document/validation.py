@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -54,10 +55,12 @@ def validate(
         return model.model_validate(data)
     except ValidationError as failure:
         problems = Problems(document, error)
-        for detail in failure.errors(include_url=False):
-            path = to_path(data, detail["loc"])
+        found = [(to_path(data, one["loc"]), one) for one in failure.errors(include_url=False)]
+        untagged = {path: _tag(one) for path, one in found if one["type"] == "union_tag_not_found"}
+        kinds = _kinds(model, data, untagged)
+        for path, detail in found:
             without = detail["type"] == "union_tag_not_found"
-            told = _with_tags(model, data, path, detail) if without else detail
+            told = _untagged(detail, kinds.get(path, [])) if without else detail
             _translate(problems, told, (*prefix, *path))
         problems.raise_any()
         raise  # pragma: no cover - there is at least one problem
@@ -110,26 +113,37 @@ def _keys(
         problems.add(path, f"{key} is missing", next_step=step, at_key=True)
 
 
-def _with_tags(
-    model: type[BaseModel], data: object, path: Path, detail: ErrorDetails
-) -> ErrorDetails:
-    """A table that does not say of which kind it is, told as keys, with the kinds that there are:
-    pydantic names these only where one is given.
+def _tag(detail: ErrorDetails) -> str:
+    """The key that says of which kind a table is."""
+    return str(detail.get("ctx", {})["discriminator"]).strip("'")
+
+
+def _kinds(
+    model: type[BaseModel], data: object, untagged: Mapping[Path, str]
+) -> dict[Path, list[str]]:
+    """Which kinds there are of tables that do not say theirs: pydantic names these only where one
+    is given, so that all are given one that is none.
     """
-    key = str(detail.get("ctx", {})["discriminator"]).strip("'")
-    table = detail["input"]
-    given = [str(one) for one in table] if isinstance(table, dict) else []
-    misspelt = [one for one in given if closest(one, [key])]
-    tags: list[str] = []
+    if not untagged:
+        return {}
     trial: Any = copy.deepcopy(data)
-    functools.reduce(lambda above, part: above[part], path, trial)[key] = ""
+    for path, key in untagged.items():
+        functools.reduce(lambda above, part: above[part], path, trial)[key] = ""
     try:
         model.model_validate(trial)
     except ValidationError as failure:
-        for one in failure.errors(include_url=False):
-            if one["type"] == "union_tag_invalid" and to_path(trial, one["loc"]) == path:
-                tags = _choices(one)
-    step = f"write {key} = with one of {listed(tags)}" if tags else ""
+        found = failure.errors(include_url=False)
+        invalid = [one for one in found if one["type"] == "union_tag_invalid"]
+        return {to_path(trial, one["loc"]): _choices(one) for one in invalid}
+    return {}
+
+
+def _untagged(detail: ErrorDetails, kinds: list[str]) -> ErrorDetails:
+    """A table that does not say of which kind it is, told as keys, with those that there are."""
+    key, table = _tag(detail), detail["input"]
+    given = [str(one) for one in table] if isinstance(table, dict) else []
+    misspelt = [one for one in given if closest(one, [key])]
+    step = f"write {key} = with one of {listed(kinds)}" if kinds else ""
     facts = {"unknown": misspelt[:1], "missing": {key: step}, "known": [key]}
     return {**detail, "type": "keys", "ctx": facts}
 

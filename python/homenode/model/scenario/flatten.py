@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import cast
 
 from homenode.model.catalog.flatten import machine_spec, pipeline_spec
+from homenode.model.catalog.machine_model import MachineDescription
 from homenode.model.catalog.profile_model import undrained
 from homenode.model.scenario.file.guest import Aix, Gang, Linux, Unix
 from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, SOFT_CAP, Shared
@@ -118,11 +119,11 @@ def _partition(
     groups: dict[str, int],
 ) -> PartitionSpec:
     guest, name = partition.table.guest, partition.name
-    away, clock = away_of(partition), float(resolved.machine.clock.value)
+    away, machine = away_of(partition), resolved.machine
     first = _workload(partition.table.workload, partition.demand, _steps(resolved, name))
-    work, profile = with_page_ins(first, cast(ProfileSpec, partition.profile), away, clock)
-    asides = _beside(partition, away, clock)
-    interrupts = interrupts_spec(partition.table, resolved.machine, partition.io_domain)
+    work, profile = with_page_ins(first, cast(ProfileSpec, partition.profile), away, machine)
+    asides = _beside(partition, away, machine)
+    interrupts = interrupts_spec(partition.table, machine, partition.io_domain)
     if interrupts is not None:
         asides["interrupts"] = interrupts
     names = {one.name: at for at, one in enumerate(resolved.partitions)}
@@ -175,14 +176,16 @@ def _undrained(partition: PartitionSpec) -> PartitionSpec:
     return told
 
 
-def _beside(partition: PlacedPartition, away: Away | None, clock_hz: float) -> AsidesSpec:
+def _beside(
+    partition: PlacedPartition, away: Away | None, machine: MachineDescription
+) -> AsidesSpec:
     """The workloads beside the first, where there are any."""
     if not partition.beside:
         return {}
     beside: list[LoadSpec] = []
     for one in partition.beside:
         own = _workload(one.table, one.demand), cast(ProfileSpec, one.profile)
-        work, profile = with_page_ins(*own, away, clock_hz)
+        work, profile = with_page_ins(*own, away, machine)
         beside.append({"name": one.name, "workload": work, "profile": profile})
     return {"workload_name": load_names(partition.table.loads)[0], "beside": beside}
 

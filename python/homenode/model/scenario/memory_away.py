@@ -17,10 +17,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from homenode.model.catalog.core import core_cycles
+from homenode.model.catalog.flatten import machine_spec
+from homenode.model.catalog.machine_model import MachineDescription
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.host import Kvm
-from homenode.model.scenario.file.workload import Transactions, Users
+from homenode.model.scenario.file.workload import Idle, Transactions, Users
 from homenode.model.scenario.placed import PlacedPartition
 from homenode.model.spec import ProfileSpec, WorkloadSpec
 from homenode.model.units import SIZE
@@ -41,7 +44,8 @@ class Away:
     host_ns: int
     """How long a page takes from either."""
     work_ns: int
-    """Processor time of the guest's for a page."""
+    """Processor time of the guest's for a page, as long as none of its caches is missed: beyond,
+    its instructions wait as those of the work do."""
 
     @property
     def share(self) -> float:
@@ -83,7 +87,7 @@ def away_of(partition: PlacedPartition) -> Away | None:
 
 
 def with_page_ins(
-    workload: WorkloadSpec, profile: ProfileSpec, away: Away | None, clock_hz: float
+    workload: WorkloadSpec, profile: ProfileSpec, away: Away | None, machine: MachineDescription
 ) -> tuple[WorkloadSpec, ProfileSpec]:
     """A workload that waits for the pages that its transactions find away, and works for them."""
     if away is None or workload["kind"] not in ("transactions", "users"):
@@ -95,7 +99,8 @@ def with_page_ins(
     if waits <= 0.0:
         return workload, profile
     wait_ns = (before * workload["wait_ns"] + pages * away.wait_ns) / waits
-    more = pages * away.work_ns * 1e-9 * clock_hz / profile["eicpi"]
+    core = machine_spec(machine)
+    more = pages * away.work_ns * 1e-9 * core["clock_hz"] / core_cycles(profile, core)
     slower = workload.copy()
     slower["bursts"], slower["wait_ns"] = waits + 1.0, round(wait_ns)
     instructions = profile["instructions_per_unit"] + more
@@ -135,6 +140,8 @@ def _check_work(one: PlacedPartition, away: Away, path: Path, problems: Problems
     loads = ((one.table.workload, one.profile), *((b.table, b.profile) for b in one.beside))
     missing = f"{100 * away.share:.3g} % of its data is away"
     for load, profile in loads:
+        if isinstance(load, Idle):
+            continue  # it touches nothing, so that it lacks nothing
         if not isinstance(load, Transactions | Users):
             there = f"{missing}, and work of this kind waits for nothing"
             step = "take transactions or users, or leave it the memory that its data needs"

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from homenode.model.catalog.core import core_cycles
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.spec import (
     KvmSpec,
@@ -23,7 +24,6 @@ from homenode.model.spec import (
 )
 from homenode.simulate.answers import Finished, LoadAnswer, MachineFacts, PartitionAnswer
 from homenode.simulate.kept.books import CAUSES, cycles_of
-from homenode.simulate.kept.core import core_cycles
 
 NS_PER_S = 1_000_000_000
 

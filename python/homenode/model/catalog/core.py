@@ -1,5 +1,5 @@
 """What an instruction takes of the core alone: the twin of the engine's `cost/pipeline.rs`, for
-metrics that tell it apart from what caches and memory take.
+metrics that tell it apart from what caches and memory take, and for work that is told in time.
 """
 
 from __future__ import annotations
