@@ -94,6 +94,52 @@ fn one_processor_that_has_more_than_it_can_do_leaves_no_steady_state() {
     assert!(two.steady);
 }
 
+/// What follows an interrupt needs its time of the same processor, even where it is said apart.
+#[test]
+fn two_parts_on_one_processor_take_as_much_of_it_as_one() {
+    let apart = |rate| {
+        let mut told = interrupts(&[0], rate);
+        told.as_mut().expect("it costs something").soft_to = vec![0];
+        solved(&own(waits(1_500.0), told)).remove(0)
+    };
+    let (fits, full) = (apart(50_000.0), apart(98_500.0));
+    let at_once = solved(&own(waits(1_500.0), interrupts(&[0], 50_000.0))).remove(0);
+    near(fits.cores, at_once.cores, 0.01);
+    assert!(fits.steady && response_ns(&fits) > response_ns(&at_once));
+    assert!(!full.steady && full.throughput < 1_500.0);
+}
+
+/// Some users who think for 10 ms, and work for a tenth of that.
+fn thinking() -> Workload {
+    Workload::Users {
+        count: 40,
+        think_ns: 10_000_000,
+        bursts: 1.0,
+        wait_ns: 0,
+        burst_work: Distribution::Exponential,
+        think: Distribution::Exponential,
+    }
+}
+
+#[test]
+fn users_get_no_answers_where_others_leave_no_time_for_them() {
+    let host = |rate| {
+        on_host(vec![group_of(
+            "a",
+            &[1, 2],
+            thinking(),
+            interrupts(&[0], rate),
+        )])
+    };
+    let of_its_own = |rate| own(thinking(), interrupts(&[0], rate));
+    for made in [host, of_its_own] {
+        let (some, none) = (solved(&made(50_000.0)), solved(&made(101_000.0)));
+        assert!(some[0].steady && some[0].throughput > 1_000.0);
+        assert!(!none[0].steady && none[0].response_ns.is_none());
+        assert!(none[0].throughput < 1.0, "{}", none[0].throughput);
+    }
+}
+
 #[test]
 fn own_processors_are_as_in_a_run() {
     for (cpus, rate) in [(&[][..], 0.0), (&[0], 20_000.0), (&[0, 1], 40_000.0)] {
@@ -107,12 +153,21 @@ fn own_processors_are_as_in_a_run() {
 
 /// Loops pinned to a processor each.
 fn pinned(cpus: &[u16], told: Option<Box<Interrupts>>) -> Partition {
+    group_of("a", cpus, loops(cpus.len() as u32), told)
+}
+
+/// A group whose threads are pinned to a processor each.
+fn group_of(
+    name: &str,
+    cpus: &[u16],
+    workload: Workload,
+    told: Option<Box<Interrupts>>,
+) -> Partition {
     let host = HostThreads {
         pins: cpus.iter().map(|cpu| vec![*cpu]).collect(),
         ..HostThreads::default()
     };
-    let count = cpus.len() as u16;
-    let mut one = group("a", threads(count, 100, host), loops(count.into()));
+    let mut one = group(name, threads(cpus.len() as u16, 100, host), workload);
     one.interrupts = told;
     one
 }
@@ -136,6 +191,20 @@ fn on_a_host_who_runs_there_has_as_much_less_and_is_not_charged() {
     other.name = "b".into();
     let made = on_host(vec![pinned(&[0], interrupts(&[0], 20_000.0)), other]);
     near(solved(&made)[0].cores, 0.5, 1e-3);
+}
+
+/// Each alone could have its interrupts seen to; the processor is one for both.
+#[test]
+fn who_shares_a_processor_for_interrupts_waits_for_the_other() {
+    let told = |rate| {
+        let of = |name, cpus: &[u16]| group_of(name, cpus, waits(200.0), interrupts(&[0], rate));
+        solved(&on_host(vec![of("a", &[1]), of("b", &[2])]))
+    };
+    let (half, most, more) = (told(20_000.0), told(40_000.0), told(52_000.0));
+    for (at, of) in more.iter().enumerate() {
+        assert!(response_ns(&most[at]) > response_ns(&half[at]));
+        assert!(!of.steady && of.throughput < 200.0, "{}", of.throughput);
+    }
 }
 
 /// A guest on two processors, and a thread of the host on these that does its input and output.

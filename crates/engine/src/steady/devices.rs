@@ -8,6 +8,9 @@ use crate::guest::workload::Shape;
 use crate::ids::MemoryId;
 use crate::spec::{Interrupts, IoThreads, Partition, Spec};
 
+/// Answers in a nanosecond that are as good as none.
+const NONE: f64 = 1e-15;
+
 /// What a partition's devices cost.
 #[derive(Clone, Debug)]
 pub(super) struct Handling {
@@ -27,6 +30,14 @@ pub(super) struct Part {
     pub lines: f64,
     /// Processors that do it in turn; none = all.
     pub cpus: Vec<u16>,
+}
+
+impl Part {
+    /// Whether some processor does both.
+    pub fn meets(&self, other: &Self) -> bool {
+        let both = || self.cpus.iter().any(|cpu| other.cpus.contains(cpu));
+        self.cpus.is_empty() || other.cpus.is_empty() || both()
+    }
 }
 
 /// What interrupts do to a partition.
@@ -114,15 +125,19 @@ impl Handled {
         let (Arrivals::Closed(count, away_ns), Some(most)) = (demand.arrivals, self.most) else {
             return;
         };
-        if demand.asks_devices && most > 0.0 {
-            let waits_ns = (count - load.runnable) / most - away_ns;
+        if demand.asks_devices {
+            let waits_ns = (count - load.runnable) / most.max(NONE) - away_ns;
             self.answer_ns = self.answer_ns.max(waits_ns);
         }
     }
 
-    /// Whether more comes than is ever answered.
+    /// Whether more comes than is ever answered, or what nobody waits for leaves no room for answers.
     pub fn is_short(&self, demand: &Demand) -> bool {
-        matches!((demand.arrivals, self.most), (Arrivals::Open(rate), Some(most)) if rate > most)
+        match (demand.arrivals, self.most) {
+            (Arrivals::Open(rate), Some(most)) => rate > most,
+            (Arrivals::Closed(..), Some(most)) => demand.asks_devices && most <= NONE,
+            _ => false,
+        }
     }
 
     /// How much longer each transaction takes [ns].
