@@ -4,9 +4,10 @@
 mod common;
 
 use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
-use common::{dedicated, loops, machine, partition, quiet_unix, run, spec, SECOND};
+use common::{dedicated, loops, machine, partition, plain_profile, quiet_unix, run, spec, SECOND};
 use homenode_engine::spec::{
-    Distribution, Guest, HostThreads, Interrupts, IoThreads, Partition, Policy, Spec, Workload,
+    Distribution, Guest, HostThreads, Interrupts, IoThreads, Load, Partition, Policy, Spec,
+    Workload,
 };
 use homenode_engine::steady::{solve, SolvedPartition};
 
@@ -137,6 +138,29 @@ fn users_get_no_answers_where_others_leave_no_time_for_them() {
         assert!(some[0].steady && some[0].throughput > 1_000.0);
         assert!(!none[0].steady && none[0].response_ns.is_none());
         assert!(none[0].throughput < 1.0, "{}", none[0].throughput);
+    }
+}
+
+/// As much is asked for by two workloads as by one: neither is answered as if it were alone.
+#[test]
+fn two_workloads_share_what_their_processor_can_answer() {
+    let told = |rates: &[f64]| {
+        let mut made = own(waits(rates[0]), interrupts(&[0], 96_000.0));
+        made.partitions[0].beside = rates[1..]
+            .iter()
+            .map(|rate| Load {
+                name: "other".into(),
+                workload: waits(*rate),
+                profile: plain_profile(1e6),
+            })
+            .collect();
+        solved(&made).remove(0)
+    };
+    assert!(told(&[1_500.0]).steady);
+    for rates in [&[3_000.0][..], &[1_500.0, 1_500.0]] {
+        let found = told(rates);
+        assert!(!found.steady, "{rates:?}");
+        near(found.throughput, 0.99 * 4_000.0 / 2.0, 0.03);
     }
 }
 

@@ -106,12 +106,24 @@ impl Handled {
         }
     }
 
-    /// What comes to the processors where answers are so late, and so many at most.
-    pub fn answered(&self, demand: &Demand) -> Arrivals {
+    /// Part that is answered of the bursts that all `demands` ask for from outside.
+    pub fn part_of<'a>(&self, demands: impl Iterator<Item = &'a Demand>) -> f64 {
+        let asked = demands.map(|demand| match demand.arrivals {
+            Arrivals::Open(rate) if demand.asks_devices => rate,
+            _ => 0.0,
+        });
+        let asked: f64 = asked.sum();
+        match self.most {
+            Some(most) if asked > most => most / asked,
+            _ => 1.0,
+        }
+    }
+
+    /// What comes to the processors where answers are so late, and this part of what is asked for
+    /// from outside is answered.
+    pub fn answered(&self, demand: &Demand, part: f64) -> Arrivals {
         match demand.arrivals {
-            Arrivals::Open(rate) if demand.asks_devices => {
-                Arrivals::Open(self.most.map_or(rate, |most| rate.min(most)))
-            }
+            Arrivals::Open(rate) if demand.asks_devices => Arrivals::Open(part * rate),
             Arrivals::Closed(count, away_ns) if demand.asks_devices => {
                 Arrivals::Closed(count, away_ns + self.answer_ns)
             }
@@ -131,13 +143,15 @@ impl Handled {
         }
     }
 
-    /// Whether more comes than is ever answered, or what nobody waits for leaves no room for answers.
-    pub fn is_short(&self, demand: &Demand) -> bool {
-        match (demand.arrivals, self.most) {
-            (Arrivals::Open(rate), Some(most)) => rate > most,
-            (Arrivals::Closed(..), Some(most)) => demand.asks_devices && most <= NONE,
-            _ => false,
-        }
+    /// Whether more comes than is ever answered, of which this part is, or what nobody waits for
+    /// leaves no room for answers.
+    pub fn is_short(&self, demand: &Demand, part: f64) -> bool {
+        demand.asks_devices
+            && match (demand.arrivals, self.most) {
+                (Arrivals::Open(_), _) => part < 1.0,
+                (Arrivals::Closed(..), Some(most)) => most <= NONE,
+                _ => false,
+            }
     }
 
     /// How much longer each transaction takes [ns].
