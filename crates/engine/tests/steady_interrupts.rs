@@ -4,7 +4,9 @@
 mod common;
 
 use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
-use common::{dedicated, loops, machine, partition, plain_profile, quiet_unix, run, spec, SECOND};
+use common::{
+    dedicated, loops, machine, partition, plain_profile, quiet_unix, run, shared, spec, SECOND,
+};
 use homenode_engine::spec::{
     Distribution, Guest, HostThreads, Interrupts, IoThreads, Load, Partition, Policy, Spec,
     Workload,
@@ -229,6 +231,41 @@ fn who_shares_a_processor_for_interrupts_waits_for_the_other() {
         assert!(response_ns(&most[at]) > response_ns(&half[at]));
         assert!(!of.steady && of.throughput < 200.0, "{}", of.throughput);
     }
+}
+
+/// Users wait until they ask for no more than others leave, so that these are answered all the same.
+#[test]
+fn users_leave_a_processor_for_interrupts_to_who_comes_from_outside() {
+    let of = |name, cpu, workload| group_of(name, &[cpu], workload, interrupts(&[0], 0.0));
+    let mut users = of("a", 1, thinking());
+    users.profile.instructions_per_unit = 1e3;
+    users
+        .interrupts
+        .as_mut()
+        .expect("it costs something")
+        .soft_instructions = 600_000.0;
+    let made = on_host(vec![users, of("b", 2, waits(200.0))]);
+    let (told, played) = (solved(&made), run(&made, 0));
+    assert!(told[1].steady);
+    near(told[1].throughput, 200.0, 1e-3);
+    let done = played.total("a", "tx_done") / 10.0;
+    assert!(done < 2_000.0, "{done}: they are not held back");
+    near(told[0].throughput, done, 0.05);
+}
+
+/// What is seen to on idle cores of the pool is no more than it has.
+#[test]
+fn interrupts_take_no_more_cores_than_there_are() {
+    let of = |name| {
+        let mut one = partition(name, shared(1.0, 4), waits(50.0));
+        one.guest = Guest::Hpux(quiet_unix());
+        one.interrupts = interrupts(&[], 300_000.0);
+        one
+    };
+    let told = solved(&spec(machine("core:4"), vec![of("a"), of("b"), of("c")]));
+    let cores: f64 = told.iter().map(|one| one.cores).sum();
+    assert!((3.0..4.0 + 1e-3).contains(&cores), "{cores}");
+    assert!(told.iter().all(|one| !one.steady));
 }
 
 /// A guest on two processors, and a thread of the host on these that does its input and output.

@@ -12,6 +12,7 @@
 //! get their answer that much later, and wait for those before them on the processor: the work is
 //! always as long, so that is half of an exponential one's wait (M/D/1, Khintchine 1932).
 
+use super::demand::Arrivals;
 use super::devices::{Handled, Handling, Part};
 use super::filling::THREADS;
 use super::form::Form;
@@ -29,17 +30,23 @@ const NEARLY_ALL: f64 = 0.99;
 const VARIES: f64 = 2.5;
 
 impl State {
-    /// Bursts of a partition in a nanosecond that wait for a device.
-    pub(super) fn answers_per_ns(&self, at: usize, form: &Form) -> f64 {
-        let rate = |(at, form): (usize, &Form)| match form.demand.asks_devices {
-            true => self.doing[at].load.bursts_per_ns,
-            false => 0.0,
+    /// Bursts of a partition in a nanosecond that wait for a device: of transactions from outside,
+    /// and of users.
+    pub(super) fn answers_per_ns(&self, at: usize, form: &Form) -> [f64; 2] {
+        let mut all = [0.0; 2];
+        let mut add = |at: usize, form: &Form| {
+            if form.demand.asks_devices {
+                let users = matches!(form.demand.arrivals, Arrivals::Closed(..));
+                all[usize::from(users)] += self.doing[at].load.bursts_per_ns;
+            }
         };
         if form.workloads.is_empty() {
-            rate((at, form))
-        } else {
-            form.each_workload().map(rate).sum()
+            add(at, form);
         }
+        for (workload, of) in form.each_workload() {
+            add(workload, of);
+        }
+        all
     }
 
     /// Time for which lines that a device has written are waited for on a chip [ns].
@@ -111,7 +118,7 @@ impl State {
             return;
         };
         let doing = &self.doing[at];
-        let answers = self.answers_per_ns(at, form);
+        let answers: f64 = self.answers_per_ns(at, form).iter().sum();
         let rate = answers + handling.rate_per_ns;
         let wake_ns = wake_ns + waits_ns(doing);
         let parts = handling.parts.iter();

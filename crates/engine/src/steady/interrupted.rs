@@ -25,15 +25,16 @@ struct Asks<'a> {
     handling: &'a Handling,
     /// By part: processors that do it, and the time of each [ns].
     parts: Vec<(Vec<u16>, f64)>,
-    /// Interrupts in a nanosecond that somebody waits for.
-    answers: f64,
+    /// Interrupts in a nanosecond that somebody waits for: transactions from outside, and users.
+    answers: [f64; 2],
 }
 
 /// What all interrupts take of each processor, by its number.
 struct Taken {
     all: Vec<f64>,
-    /// Of that what nobody waits for.
+    /// Of that what nobody waits for, and what transactions from outside do.
     unasked: Vec<f64>,
+    outside: Vec<f64>,
     /// The same as `all`, each interrupt by its own time [ns].
     squares: Vec<f64>,
 }
@@ -44,6 +45,7 @@ impl Taken {
         let mut taken = Self {
             all: none.clone(),
             unasked: none.clone(),
+            outside: none.clone(),
             squares: none,
         };
         for asks in asks.iter().flatten() {
@@ -52,6 +54,7 @@ impl Taken {
                 for cpu in cpus.iter().map(|cpu| usize::from(*cpu)) {
                     taken.all[cpu] += asks.rate() * each;
                     taken.unasked[cpu] += asks.handling.rate_per_ns * each;
+                    taken.outside[cpu] += asks.answers[0] * each;
                     taken.squares[cpu] += asks.rate() * each * ns;
                 }
             }
@@ -59,10 +62,13 @@ impl Taken {
         taken
     }
 
-    /// How many times as many answers as now a processor can give, whoever waits for them.
-    fn could(&self, cpu: usize) -> f64 {
-        let answers = (self.all[cpu] - self.unasked[cpu]).max(1e-12);
-        NEARLY_ALL * (1.0 - self.unasked[cpu]).max(0.0) / answers
+    /// How many times as many answers as now a processor can give to those from outside, and to
+    /// users, who come less often the longer they wait: they have what the others leave.
+    fn could(&self, cpu: usize) -> [f64; 2] {
+        let outside = self.outside[cpu];
+        let users = (self.all[cpu] - self.unasked[cpu] - outside).max(1e-12);
+        let most = NEARLY_ALL * (1.0 - self.unasked[cpu]).max(0.0);
+        [most / outside.max(1e-12), (most - outside).max(0.0) / users]
     }
 }
 
@@ -144,25 +150,25 @@ fn by_chip(tree: &Topology, taken: &[f64]) -> Vec<f64> {
 impl Asks<'_> {
     /// Interrupts in a nanosecond.
     fn rate(&self) -> f64 {
-        self.answers + self.handling.rate_per_ns
+        self.answers[0] + self.answers[1] + self.handling.rate_per_ns
     }
 
     /// When who waits gets an answer, and how many do at most, if so much of each processor is
     /// taken; what is queued follows from the squares of what each takes (Pollaczek, Khintchine).
-    /// Where more is asked of a processor than it can do, all wait that ask it: each gets a part of
-    /// what it asks for.
+    /// Where more is asked of a processor than it can do, each gets a part of what it asks for.
     fn handled(&self, taken: &Taken) -> Handled {
         let mut all = Handled::default();
+        let users = usize::from(self.answers[0] <= 0.0);
         let mut times = f64::INFINITY;
         for (cpus, ns) in &self.parts {
             let mut queued_ns = 0.0;
             for cpu in cpus.iter().map(|cpu| usize::from(*cpu)) {
                 queued_ns += 0.5 * taken.squares[cpu] / (1.0 - taken.all[cpu].min(NEARLY_ALL));
-                times = times.min(taken.could(cpu));
+                times = times.min(taken.could(cpu)[users]);
             }
             all.answer_ns += ns + queued_ns / cpus.len() as f64;
         }
-        all.most = Some(times * self.answers.max(FEWEST));
+        all.most = Some(times * self.answers[users].max(FEWEST));
         all
     }
 }
