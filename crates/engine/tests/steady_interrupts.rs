@@ -233,7 +233,7 @@ fn who_shares_a_processor_for_interrupts_waits_for_the_other() {
     }
 }
 
-/// Users wait until they ask for no more than others leave, so that these are answered all the same.
+/// Users wait until they ask for no more than others leave, so that these are all answered.
 #[test]
 fn users_leave_a_processor_for_interrupts_to_who_comes_from_outside() {
     let of = |name, cpu, workload| group_of(name, &[cpu], workload, interrupts(&[0], 0.0));

@@ -86,8 +86,8 @@ impl State {
         change
     }
 
-    /// Interrupts are seen to first, but for work that is entitled to its cores; the cores that they
-    /// leave. Where they want more than there is, they pile up.
+    /// Interrupts are seen to first, but for work that is entitled to its cores; the cores that are
+    /// left. Where they want more than there is, they pile up.
     fn see_to_interrupts(&mut self, forms: &[&Form], scope: &Scope) -> f64 {
         let free: f64 = self.free.iter().sum();
         let (mut handled, mut entitled) = (0.0, 0.0);
