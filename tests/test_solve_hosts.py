@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+from pathlib import Path
 
 import pytest
 
@@ -178,3 +180,25 @@ def test_interrupts_and_io_threads_take_what_they_say() -> None:
     assert before is not None
     assert after is not None
     assert 0.05 < after - before < 0.2
+
+
+@pytest.mark.parametrize("policy", ["linux", "credit2"])
+def test_several_workloads_that_ask_too_much_take_what_there_is(policy: str) -> None:
+    work = SEVERAL.replace("loops", "transactions").replace("count = 2, endless = true", "{more}")
+    work = work.format(rate=9_000, more='rate = "900/s"').replace("\n", "")
+    solved = layout(guest("a", work, 1, policy=policy), policy=policy).solve()
+    (one,) = solved.answer["partitions"]
+    assert not one["steady"]
+    assert 0.99 < one["cores"] <= 1.0 + 1e-6
+
+
+def test_what_is_compared_of_one_without_a_steady_state_is_what_it_has(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How much came counts only where it is what decides."""
+    monkeypatch.syspath_prepend(str(root / "benches" / "steady"))
+    told = importlib.import_module("pairs").pair(("guests", 118, 0.2))
+    found = {row.name: row for row in told.rows}
+    assert not found["p4"].steady[0]
+    assert found["p4"].instructions[0] != pytest.approx(found["p4"].instructions[1], rel=0.01)
+    assert found["p4"].cores[0] == pytest.approx(found["p4"].processors, rel=1e-6)

@@ -201,8 +201,13 @@ def _loads(one: dict[str, Any]) -> list[dict[str, Any]]:
 def _for_the_same(
     one: dict[str, Any], of: dict[str, Any], by: dict[str, Any], duration: int
 ) -> float:
-    """Cores, of several workloads for as much of each one's transactions as came."""
+    """Cores, of several workloads for as much of each one's transactions as came.
+
+    One without a steady state takes what it can, however much comes.
+    """
     cores = float(of["cores"])
+    if not of["steady"]:
+        return cores
     pairs = zip(_loads(one), of.get("workloads", ()), by.get("workloads", ()), strict=False)
     for work, solved, simulated in pairs:
         if work["kind"] == "transactions" and solved["instructions"]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from homenode.cli import call
 from homenode.errors import HomenodeError
 from homenode.planner import advise
 from homenode.planner.confirm import cores_of
@@ -98,13 +99,42 @@ def test_a_layout_is_warmed_up_as_its_run_is() -> None:
     assert solver._specs[0]["warmup_ns"] == told.scenario.spec()["warmup_ns"]
 
 
+SLEEPS = GUEST.format(name="kvm", rate=50).replace("virtual = 24", "virtual = 2")
+SLEEPS = SLEEPS.replace('"oltp"', '{ base = "oltp", lock_share = 0.05, lock_kind = "sleeping" }')
+WHY = "partition kvm: a lock for which threads sleep"
+
+
 def test_who_has_to_play_says_so_before_with_the_reason(tmp_path: Path) -> None:
-    sleeps = '{ base = "oltp", lock_share = 0.05, lock_kind = "sleeping" }'
-    text = HOST + GUEST.format(name="kvm", rate=500).replace('"oltp"', sleeps)
-    told = Scenario.from_toml(text)
+    told = Scenario.from_toml(HOST + SLEEPS)
     solver = problem_of(told, {"free": ["cpuset"]}).space.solver
     assert isinstance(solver, Played)
     assert solver.each_s > 0
-    assert "a second, 200 at most: partition kvm: a lock for which threads sleep" in solver.notice()
+    assert f"a second, 200 at most: {WHY}" in solver.notice()
     found = advise(told, free=["cpuset"], out=tmp_path)
-    assert "not solved (partition kvm: a lock for which threads sleep" in found.told
+    assert f"not solved ({WHY}" in found.told
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["--free", "cpuset"], f"a second, 200 at most: {WHY}"),
+        (["--free", "cpuset", "--add", "more.toml"], f"a second, 200 at most: {WHY}"),
+        (["--more", "kvm"], f"a second: {WHY}"),
+        (["--find", "rate"], f"a second: {WHY}"),
+    ],
+)
+def test_whatever_is_asked_it_is_said_once_before(
+    asked: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("host.toml").write_text(HOST + SLEEPS)
+    Path("more.toml").write_text(GUEST.format(name="next", rate=50))
+    assert call(["advise", "host.toml", "--no-simulate", *asked]) == 0
+    assert capsys.readouterr().err.count(words) == 1
+    Path("host.toml").write_text(HOST + GUEST.format(name="kvm", rate=500))
+    assert call(["advise", "host.toml", "--no-simulate", *asked]) == 0
+    assert "is simulated" not in capsys.readouterr().err

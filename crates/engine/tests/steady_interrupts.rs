@@ -4,9 +4,12 @@
 mod common;
 
 use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
-use common::{dedicated, loops, machine, partition, quiet_unix, run, spec, SECOND};
+use common::{
+    dedicated, loops, machine, partition, plain_profile, quiet_unix, run, shared, spec, SECOND,
+};
 use homenode_engine::spec::{
-    Distribution, Guest, HostThreads, Interrupts, IoThreads, Partition, Policy, Spec, Workload,
+    Distribution, Guest, HostThreads, Interrupts, IoThreads, Load, Partition, Policy, Spec,
+    Workload,
 };
 use homenode_engine::steady::{solve, SolvedPartition};
 
@@ -94,6 +97,75 @@ fn one_processor_that_has_more_than_it_can_do_leaves_no_steady_state() {
     assert!(two.steady);
 }
 
+/// What follows an interrupt needs its time of the same processor, even where it is said apart.
+#[test]
+fn two_parts_on_one_processor_take_as_much_of_it_as_one() {
+    let apart = |rate| {
+        let mut told = interrupts(&[0], rate);
+        told.as_mut().expect("it costs something").soft_to = vec![0];
+        solved(&own(waits(1_500.0), told)).remove(0)
+    };
+    let (fits, full) = (apart(50_000.0), apart(98_500.0));
+    let at_once = solved(&own(waits(1_500.0), interrupts(&[0], 50_000.0))).remove(0);
+    near(fits.cores, at_once.cores, 0.01);
+    assert!(fits.steady && response_ns(&fits) > response_ns(&at_once));
+    assert!(!full.steady && full.throughput < 1_500.0);
+}
+
+/// Some users who think for 10 ms, and work for a tenth of that.
+fn thinking() -> Workload {
+    Workload::Users {
+        count: 40,
+        think_ns: 10_000_000,
+        bursts: 1.0,
+        wait_ns: 0,
+        burst_work: Distribution::Exponential,
+        think: Distribution::Exponential,
+    }
+}
+
+#[test]
+fn users_get_no_answers_where_others_leave_no_time_for_them() {
+    let host = |rate| {
+        on_host(vec![group_of(
+            "a",
+            &[1, 2],
+            thinking(),
+            interrupts(&[0], rate),
+        )])
+    };
+    let of_its_own = |rate| own(thinking(), interrupts(&[0], rate));
+    for made in [host, of_its_own] {
+        let (some, none) = (solved(&made(50_000.0)), solved(&made(101_000.0)));
+        assert!(some[0].steady && some[0].throughput > 1_000.0);
+        assert!(!none[0].steady && none[0].response_ns.is_none());
+        assert!(none[0].throughput < 1.0, "{}", none[0].throughput);
+    }
+}
+
+/// As much is asked for by two workloads as by one: neither is answered as if it were alone.
+#[test]
+fn two_workloads_share_what_their_processor_can_answer() {
+    let told = |rates: &[f64]| {
+        let mut made = own(waits(rates[0]), interrupts(&[0], 96_000.0));
+        made.partitions[0].beside = rates[1..]
+            .iter()
+            .map(|rate| Load {
+                name: "other".into(),
+                workload: waits(*rate),
+                profile: plain_profile(1e6),
+            })
+            .collect();
+        solved(&made).remove(0)
+    };
+    assert!(told(&[1_500.0]).steady);
+    for rates in [&[3_000.0][..], &[1_500.0, 1_500.0]] {
+        let found = told(rates);
+        assert!(!found.steady, "{rates:?}");
+        near(found.throughput, 0.99 * 4_000.0 / 2.0, 0.03);
+    }
+}
+
 #[test]
 fn own_processors_are_as_in_a_run() {
     for (cpus, rate) in [(&[][..], 0.0), (&[0], 20_000.0), (&[0, 1], 40_000.0)] {
@@ -107,12 +179,21 @@ fn own_processors_are_as_in_a_run() {
 
 /// Loops pinned to a processor each.
 fn pinned(cpus: &[u16], told: Option<Box<Interrupts>>) -> Partition {
+    group_of("a", cpus, loops(cpus.len() as u32), told)
+}
+
+/// A group whose threads are pinned to a processor each.
+fn group_of(
+    name: &str,
+    cpus: &[u16],
+    workload: Workload,
+    told: Option<Box<Interrupts>>,
+) -> Partition {
     let host = HostThreads {
         pins: cpus.iter().map(|cpu| vec![*cpu]).collect(),
         ..HostThreads::default()
     };
-    let count = cpus.len() as u16;
-    let mut one = group("a", threads(count, 100, host), loops(count.into()));
+    let mut one = group(name, threads(cpus.len() as u16, 100, host), workload);
     one.interrupts = told;
     one
 }
@@ -136,6 +217,55 @@ fn on_a_host_who_runs_there_has_as_much_less_and_is_not_charged() {
     other.name = "b".into();
     let made = on_host(vec![pinned(&[0], interrupts(&[0], 20_000.0)), other]);
     near(solved(&made)[0].cores, 0.5, 1e-3);
+}
+
+/// Each alone could have its interrupts seen to; the processor is one for both.
+#[test]
+fn who_shares_a_processor_for_interrupts_waits_for_the_other() {
+    let told = |rate| {
+        let of = |name, cpus: &[u16]| group_of(name, cpus, waits(200.0), interrupts(&[0], rate));
+        solved(&on_host(vec![of("a", &[1]), of("b", &[2])]))
+    };
+    let (half, most, more) = (told(20_000.0), told(40_000.0), told(52_000.0));
+    for (at, of) in more.iter().enumerate() {
+        assert!(response_ns(&most[at]) > response_ns(&half[at]));
+        assert!(!of.steady && of.throughput < 200.0, "{}", of.throughput);
+    }
+}
+
+/// Users wait until they ask for no more than others leave, so that these are all answered.
+#[test]
+fn users_leave_a_processor_for_interrupts_to_who_comes_from_outside() {
+    let of = |name, cpu, workload| group_of(name, &[cpu], workload, interrupts(&[0], 0.0));
+    let mut users = of("a", 1, thinking());
+    users.profile.instructions_per_unit = 1e3;
+    users
+        .interrupts
+        .as_mut()
+        .expect("it costs something")
+        .soft_instructions = 600_000.0;
+    let made = on_host(vec![users, of("b", 2, waits(200.0))]);
+    let (told, played) = (solved(&made), run(&made, 0));
+    assert!(told[1].steady);
+    near(told[1].throughput, 200.0, 1e-3);
+    let done = played.total("a", "tx_done") / 10.0;
+    assert!(done < 2_000.0, "{done}: they are not held back");
+    near(told[0].throughput, done, 0.05);
+}
+
+/// What is seen to on idle cores of the pool is no more than it has.
+#[test]
+fn interrupts_take_no_more_cores_than_there_are() {
+    let of = |name| {
+        let mut one = partition(name, shared(1.0, 4), waits(50.0));
+        one.guest = Guest::Hpux(quiet_unix());
+        one.interrupts = interrupts(&[], 300_000.0);
+        one
+    };
+    let told = solved(&spec(machine("core:4"), vec![of("a"), of("b"), of("c")]));
+    let cores: f64 = told.iter().map(|one| one.cores).sum();
+    assert!((3.0..4.0 + 1e-3).contains(&cores), "{cores}");
+    assert!(told.iter().all(|one| !one.steady));
 }
 
 /// A guest on two processors, and a thread of the host on these that does its input and output.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -234,7 +234,6 @@ def _advise(
 ) -> Advice:
     from homenode.planner.confirm import Runs
     from homenode.planner.front import Asked, advised
-    from homenode.planner.played import Played
     from homenode.planner.problem import problem_of
     from homenode.planner.questions import add as best_place
 
@@ -247,14 +246,16 @@ def _advise(
         def simulating(share: float, _: float | None) -> None:
             each(share, "simulating the best")
 
-        searching = Asked(each=each, **how)
+        searching = Asked(each=each, say=_remark(scenario), **how)
         runs = None if running is None else Runs(progress=simulating, **running)
         if add is not None:
             return best_place(scenario, add, searching, runs, **asked)
-        problem = problem_of(scenario, asked)
-        if isinstance(problem.space.solver, Played):
-            tell(f"{scenario.name}: {problem.space.solver.notice()}")
-        return advised(problem, searching, runs)
+        return advised(problem_of(scenario, asked), searching, runs)
+
+
+def _remark(scenario: Scenario) -> Callable[[str], None]:
+    """Tells what should be known of a scenario before an answer that takes long."""
+    return lambda words: tell(f"{scenario.name}: {words}")
 
 
 def _most(
@@ -272,10 +273,11 @@ def _most(
 
     with progress_bar(f"asking {scenario.name}") as progress:
         runs = None if running is None else Runs(progress=progress, **running)
+        say = _remark(scenario)
         told = (
-            rate(scenario, partition, runs, **asked)
+            rate(scenario, partition, runs, say, **asked)
             if name is None
-            else more(scenario, name, runs, **asked)
+            else more(scenario, name, runs, say, **asked)
         )
     show_json(told.as_json()) if as_json else show_text(most_line(told))
 

@@ -15,6 +15,7 @@ from homenode.planner.combining import MOST as COMBINED
 from homenode.planner.combining import Branch
 from homenode.planner.confirm import Runs
 from homenode.planner.overload import held_in_words
+from homenode.planner.played import Saying, say_if_played, say_nothing
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.search import ROUNDS, Search, Telling
 from homenode.planner.variants import Variant, Varying
@@ -74,6 +75,8 @@ class Asked:
     rounds: int = ROUNDS
     each: Telling = lambda _, __: None
     stop: threading.Event | None = None
+    say: Saying = say_nothing
+    """Is told before the search what makes it long."""
 
 
 def _simulating(each: Telling) -> ProgressFn:
@@ -90,6 +93,7 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
     Where nothing gives an overloaded partition room, the others are advised with it as it is.
     """
     began = time.monotonic()
+    say_if_played(problem.space.solver, asked.say)
     first, told = _searched(problem, asked, runs, base)
     over = first.overloads()
     if not over:
@@ -102,7 +106,7 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
         return replace(told, told=named + told.told, overloaded=tuple(over))
     if asked.seconds is not None:
         asked = replace(asked, seconds=max(0.0, asked.seconds - (time.monotonic() - began)))
-    others = advised(rest, asked, runs, first.base)
+    others = advised(rest, replace(asked, say=say_nothing), runs, first.base)
     forbids = sorted(broken - {one.rule for one in stuck} or first.in_the_way(stuck))
     return replace(
         others,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -106,12 +107,16 @@ class Played(Together):
         self.each_s = self.each_s or time.monotonic() - began
         return found
 
-    def notice(self) -> str:
-        """What whoever waits for the answer should know before."""
-        pace = (os.cpu_count() or 1) / max(self.each_s, 1e-3)
+    def notice(self, *, searched: bool = True) -> str:
+        """What whoever waits for the answer should know before: of a search, which simulates some
+        at once and so many at most, or of amounts, of which the next hangs on the one before.
+        """
+        at_once = (os.cpu_count() or 1) if searched else 1
+        pace = float(f"{at_once / max(self.each_s, 1e-3):.2g}")
+        most = f", {self.most} at most" if searched else ""
         return (
-            f"each layout is simulated, about {pace:.2g} a second, {self.most} at most: {self.why}."
-            " A scenario without it is solved, thousands a second"
+            f"each layout is simulated, about {pace:g} a second{most}: {self.why}."
+            " A scenario without it is solved, in milliseconds each"
         )
 
     def _as_asked(self, spec: Spec) -> Spec:
@@ -119,6 +124,20 @@ class Played(Together):
 
     def _figures(self, spec: Spec) -> list[tuple[float, ...]]:
         return _played(spec)
+
+
+Saying = Callable[[str], None]
+"""Is told a remark in words."""
+
+
+def say_if_played(solver: Solver, say: Saying, *, searched: bool = True) -> None:
+    """Say before it that the layouts of a search, or of amounts, are simulated, and why."""
+    if isinstance(solver, Played):
+        say(solver.notice(searched=searched))
+
+
+def say_nothing(_: str) -> None:
+    """Where nobody is there to be told."""
 
 
 def _solved(of: PartitionSolved) -> tuple[float, ...]:

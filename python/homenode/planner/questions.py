@@ -20,6 +20,7 @@ from homenode.planner.commands import added
 from homenode.planner.confirm import Runs, looked_at, unsteady
 from homenode.planner.front import Asked, advised
 from homenode.planner.loads import grown
+from homenode.planner.played import Saying, say_if_played, say_nothing
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.rules import Rule
 from homenode.planner.wishes import wishes_of
@@ -121,9 +122,15 @@ def _at_home(scenario: Scenario, chips: tuple[int, ...]) -> str:
     return " and ".join(f"{node_word(machine)}{node}" for node in nodes)
 
 
-def more(scenario: Scenario, name: str, runs: Runs | None = None, **asked: Any) -> Most:
+def more(
+    scenario: Scenario,
+    name: str,
+    runs: Runs | None = None,
+    say: Saying = say_nothing,
+    **asked: Any,
+) -> Most:
     """How many more of a partition fit, placed by the hypervisor's rule, while all wishes hold and
-    everybody meets his demand.
+    everybody meets his demand. `say` is told before what makes it long.
     """
     names = [one.name for one in scenario.partitions]
     if name not in names:
@@ -132,24 +139,29 @@ def more(scenario: Scenario, name: str, runs: Runs | None = None, **asked: Any) 
     def with_more(count: float) -> Scenario:
         return _with_copies(scenario, name, round(count))
 
-    asking = _Asking(scenario, with_more, asked, runs)
+    asking = _Asking(scenario, with_more, asked, runs, say)
     best, limit = asking.most_of(float(MOST - len(names)), whole=True)
     best, run, limit = asking.confirmed(best, limit, whole=True)
     return asking.told(f"more of {name}", best, run, limit, {})
 
 
 def rate(
-    scenario: Scenario, partition: str | None = None, runs: Runs | None = None, **asked: Any
+    scenario: Scenario,
+    partition: str | None = None,
+    runs: Runs | None = None,
+    say: Saying = say_nothing,
+    **asked: Any,
 ) -> Most:
     """How much more load all partitions take, or one of them: the largest factor of its rates,
-    users, clients and cores of demand at which all wishes hold.
+    users, clients and cores of demand at which all wishes hold. `say` is told before what makes it
+    long.
     """
     loads = dict(_loads(scenario, partition))
 
     def loaded(times: float) -> Scenario:
         return scenario.with_({path: change(times) for path, change in loads.items()})
 
-    asking = _Asking(scenario, loaded, asked, runs)
+    asking = _Asking(scenario, loaded, asked, runs, say)
     best, limit = asking.most_of(_MOST_TIMES, whole=False)
     best, run, limit = asking.confirmed(best, limit, whole=False)
     amounts = {path: str(change(best)) for path, change in loads.items()}
@@ -208,6 +220,7 @@ class _Asking:
     at: Callable[[float], Scenario]
     asked: dict[str, Any]
     runs: Runs | None
+    say: Saying
 
     def most_of(self, most: float, *, whole: bool) -> tuple[float, str]:
         """The most by the solver, and what would not hold beyond."""
@@ -243,7 +256,10 @@ class _Asking:
         return next((f"this would not hold: {rule}" for rule in broken), None)
 
     def _problem(self, scenario: Scenario) -> Problem:
-        return problem_of(scenario, {}, wishes_of(self.scenario, **self.asked))
+        problem = problem_of(scenario, {}, wishes_of(self.scenario, **self.asked))
+        say_if_played(problem.space.solver, self.say, searched=False)
+        self.say = say_nothing  # Once is enough.
+        return problem
 
     def confirmed(self, best: float, limit: str, *, whole: bool) -> tuple[float, Run | None, str]:
         """The most of which a simulation says the same; where it contradicts, simulations look for

@@ -8,6 +8,9 @@ use crate::guest::workload::Shape;
 use crate::ids::MemoryId;
 use crate::spec::{Interrupts, IoThreads, Partition, Spec};
 
+/// Answers in a nanosecond that are as good as none.
+const NONE: f64 = 1e-15;
+
 /// What a partition's devices cost.
 #[derive(Clone, Debug)]
 pub(super) struct Handling {
@@ -27,6 +30,14 @@ pub(super) struct Part {
     pub lines: f64,
     /// Processors that do it in turn; none = all.
     pub cpus: Vec<u16>,
+}
+
+impl Part {
+    /// Whether some processor does both.
+    pub fn meets(&self, other: &Self) -> bool {
+        let both = || self.cpus.iter().any(|cpu| other.cpus.contains(cpu));
+        self.cpus.is_empty() || other.cpus.is_empty() || both()
+    }
 }
 
 /// What interrupts do to a partition.
@@ -95,12 +106,24 @@ impl Handled {
         }
     }
 
-    /// What comes to the processors where answers are so late, and so many at most.
-    pub fn answered(&self, demand: &Demand) -> Arrivals {
+    /// Part that is answered of the bursts that all `demands` ask for from outside.
+    pub fn part_of<'a>(&self, demands: impl Iterator<Item = &'a Demand>) -> f64 {
+        let asked = demands.map(|demand| match demand.arrivals {
+            Arrivals::Open(rate) if demand.asks_devices => rate,
+            _ => 0.0,
+        });
+        let asked: f64 = asked.sum();
+        match self.most {
+            Some(most) if asked > most => most / asked,
+            _ => 1.0,
+        }
+    }
+
+    /// What comes to the processors where answers are so late, and this part of what is asked for
+    /// from outside is answered.
+    pub fn answered(&self, demand: &Demand, part: f64) -> Arrivals {
         match demand.arrivals {
-            Arrivals::Open(rate) if demand.asks_devices => {
-                Arrivals::Open(self.most.map_or(rate, |most| rate.min(most)))
-            }
+            Arrivals::Open(rate) if demand.asks_devices => Arrivals::Open(part * rate),
             Arrivals::Closed(count, away_ns) if demand.asks_devices => {
                 Arrivals::Closed(count, away_ns + self.answer_ns)
             }
@@ -114,15 +137,21 @@ impl Handled {
         let (Arrivals::Closed(count, away_ns), Some(most)) = (demand.arrivals, self.most) else {
             return;
         };
-        if demand.asks_devices && most > 0.0 {
-            let waits_ns = (count - load.runnable) / most - away_ns;
+        if demand.asks_devices {
+            let waits_ns = (count - load.runnable) / most.max(NONE) - away_ns;
             self.answer_ns = self.answer_ns.max(waits_ns);
         }
     }
 
-    /// Whether more comes than is ever answered.
-    pub fn is_short(&self, demand: &Demand) -> bool {
-        matches!((demand.arrivals, self.most), (Arrivals::Open(rate), Some(most)) if rate > most)
+    /// Whether more comes than is ever answered, of which this part is, or what nobody waits for
+    /// leaves no room for answers.
+    pub fn is_short(&self, demand: &Demand, part: f64) -> bool {
+        demand.asks_devices
+            && match (demand.arrivals, self.most) {
+                (Arrivals::Open(_), _) => part < 1.0,
+                (Arrivals::Closed(..), Some(most)) => most <= NONE,
+                _ => false,
+            }
     }
 
     /// How much longer each transaction takes [ns].

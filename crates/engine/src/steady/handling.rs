@@ -12,6 +12,7 @@
 //! get their answer that much later, and wait for those before them on the processor: the work is
 //! always as long, so that is half of an exponential one's wait (M/D/1, Khintchine 1932).
 
+use super::demand::Arrivals;
 use super::devices::{Handled, Handling, Part};
 use super::filling::THREADS;
 use super::form::Form;
@@ -29,17 +30,23 @@ const NEARLY_ALL: f64 = 0.99;
 const VARIES: f64 = 2.5;
 
 impl State {
-    /// Bursts of a partition in a nanosecond that wait for a device.
-    pub(super) fn answers_per_ns(&self, at: usize, form: &Form) -> f64 {
-        let rate = |(at, form): (usize, &Form)| match form.demand.asks_devices {
-            true => self.doing[at].load.bursts_per_ns,
-            false => 0.0,
+    /// Bursts of a partition in a nanosecond that wait for a device: of transactions from outside,
+    /// and of users.
+    pub(super) fn answers_per_ns(&self, at: usize, form: &Form) -> [f64; 2] {
+        let mut all = [0.0; 2];
+        let mut add = |at: usize, form: &Form| {
+            if form.demand.asks_devices {
+                let users = matches!(form.demand.arrivals, Arrivals::Closed(..));
+                all[usize::from(users)] += self.doing[at].load.bursts_per_ns;
+            }
         };
         if form.workloads.is_empty() {
-            rate((at, form))
-        } else {
-            form.each_workload().map(rate).sum()
+            add(at, form);
         }
+        for (workload, of) in form.each_workload() {
+            add(workload, of);
+        }
+        all
     }
 
     /// Time for which lines that a device has written are waited for on a chip [ns].
@@ -86,33 +93,46 @@ impl State {
         all / f64::max(share, 1e-9)
     }
 
+    /// Who does a part of an interrupt, and what it takes.
+    fn seen_to<'a>(
+        &self,
+        (at, form): (usize, &Form),
+        handling: &Handling,
+        part: &'a Part,
+    ) -> Seen<'a> {
+        let doing = &self.doing[at];
+        let sites = doing.sites.iter();
+        let lines =
+            |site: &Site| site.share * self.device_lines_ns(handling, part, ChipId::new(site.chip));
+        let lines_ns: f64 = sites.map(lines).sum();
+        let instructions = part.instructions + lines_ns / doing.ns[1];
+        let on = Processors::of(doing, form, &part.cpus);
+        let cold_ns = self.handled_cold_ns(at, form, instructions);
+        let took = on.take(doing, form, (instructions, cold_ns));
+        Seen { part, on, took }
+    }
+
     /// What interrupts on a partition's own processors do to it, if its devices cost anything.
     pub(super) fn handle_in_guest(&mut self, at: usize, form: &Form, wake_ns: f64) {
         let Some(handling) = &form.handling else {
             return;
         };
         let doing = &self.doing[at];
-        let answers = self.answers_per_ns(at, form);
+        let answers: f64 = self.answers_per_ns(at, form).iter().sum();
         let rate = answers + handling.rate_per_ns;
         let wake_ns = wake_ns + waits_ns(doing);
+        let parts = handling.parts.iter();
+        let each: Vec<Seen> = parts
+            .map(|part| self.seen_to((at, form), handling, part))
+            .collect();
         let mut all = Handled::default();
         let mut most = f64::INFINITY;
-        for part in &handling.parts {
-            let lines_ns: f64 = doing
-                .sites
-                .iter()
-                .map(|site| {
-                    site.share * self.device_lines_ns(handling, part, ChipId::new(site.chip))
-                })
-                .sum();
-            let instructions = part.instructions + lines_ns / doing.ns[1];
-            let on = Processors::of(doing, form, &part.cpus);
-            let cold_ns = self.handled_cold_ns(at, form, instructions);
-            let took = on.take(doing, form, (instructions, cold_ns));
+        for seen in &each {
+            let (on, took) = (&seen.on, &seen.took);
             let alone = on.alone(doing, rate, took.alone_ns);
-            let busy = (rate * took.ns / on.count).min(NEARLY_ALL);
-            most = most.min(on.count / took.ns.max(1e-9) - handling.rate_per_ns);
-            let queued_ns = 0.5 * busy / (1.0 - busy) * took.ns;
+            let (ns, squares) = seen.with_others(&each);
+            most = most.min(1.0 / ns.max(1e-9) - handling.rate_per_ns);
+            let queued_ns = 0.5 * rate * squares / (1.0 - (rate * ns).min(NEARLY_ALL));
             all.lost += rate * took.lost_ns;
             let idle = 1.0 - on.busy;
             let taken = alone * on.vps * idle;
@@ -195,6 +215,25 @@ struct Took {
     lost_ns: f64,
     /// Instructions on siblings of busy threads, beyond what those are slowed.
     on_siblings: f64,
+}
+
+/// A part of an interrupt, who does it, and what it takes.
+struct Seen<'a> {
+    part: &'a Part,
+    on: Processors,
+    took: Took,
+}
+
+impl Seen<'_> {
+    /// What all parts of an interrupt take of a processor that does this one in the mean [ns], and
+    /// the same by the time of each [ns²].
+    fn with_others(&self, each: &[Self]) -> (f64, f64) {
+        let here = each.iter().filter(|of| self.part.meets(of.part));
+        here.fold((0.0, 0.0), |(ns, squares), of| {
+            let one = of.took.ns / of.on.count;
+            (ns + one, squares + one * of.took.ns)
+        })
+    }
 }
 
 impl Processors {

@@ -15,6 +15,8 @@ use crate::machine::Topology;
 
 /// Most of a processor's time that interrupts take where more come than it can see to.
 const NEARLY_ALL: f64 = 0.98;
+/// Answers in a nanosecond from which on it is seen how many more there could be.
+const FEWEST: f64 = 1e-12;
 /// Share of a processor beyond which its only task is given away: `imbalance_pct` is 117.
 const LET_BE: f64 = 1.0 - 100.0 / 117.0;
 
@@ -23,8 +25,51 @@ struct Asks<'a> {
     handling: &'a Handling,
     /// By part: processors that do it, and the time of each [ns].
     parts: Vec<(Vec<u16>, f64)>,
-    /// Interrupts in a nanosecond.
-    rate: f64,
+    /// Interrupts in a nanosecond that somebody waits for: transactions from outside, and users.
+    answers: [f64; 2],
+}
+
+/// What all interrupts take of each processor, by its number.
+struct Taken {
+    all: Vec<f64>,
+    /// Of that what nobody waits for, and what transactions from outside do.
+    unasked: Vec<f64>,
+    outside: Vec<f64>,
+    /// The same as `all`, each interrupt by its own time [ns].
+    squares: Vec<f64>,
+}
+
+impl Taken {
+    fn of(asks: &[Option<Asks>], cpus: usize) -> Self {
+        let none = vec![0.0; cpus];
+        let mut taken = Self {
+            all: none.clone(),
+            unasked: none.clone(),
+            outside: none.clone(),
+            squares: none,
+        };
+        for asks in asks.iter().flatten() {
+            for (cpus, ns) in &asks.parts {
+                let each = ns / cpus.len() as f64;
+                for cpu in cpus.iter().map(|cpu| usize::from(*cpu)) {
+                    taken.all[cpu] += asks.rate() * each;
+                    taken.unasked[cpu] += asks.handling.rate_per_ns * each;
+                    taken.outside[cpu] += asks.answers[0] * each;
+                    taken.squares[cpu] += asks.rate() * each * ns;
+                }
+            }
+        }
+        taken
+    }
+
+    /// How many times as many answers as now a processor can give to those from outside, and to
+    /// users, who come less often the longer they wait: they have what the others leave.
+    fn could(&self, cpu: usize) -> [f64; 2] {
+        let outside = self.outside[cpu];
+        let users = (self.all[cpu] - self.unasked[cpu] - outside).max(1e-12);
+        let most = NEARLY_ALL * (1.0 - self.unasked[cpu]).max(0.0);
+        [most / outside.max(1e-12), (most - outside).max(0.0) / users]
+    }
 }
 
 impl State {
@@ -40,24 +85,14 @@ impl State {
             .enumerate()
             .map(|(at, form)| self.asks(at, form))
             .collect();
-        let cpus = usize::from(self.tree.active_cores);
-        let (mut taken, mut squares) = (vec![0.0; cpus], vec![0.0; cpus]);
-        for asks in asks.iter().flatten() {
-            for (cpus, ns) in &asks.parts {
-                let each = asks.rate * ns / cpus.len() as f64;
-                for cpu in cpus {
-                    taken[usize::from(*cpu)] += each;
-                    squares[usize::from(*cpu)] += each * ns;
-                }
-            }
-        }
+        let taken = Taken::of(&asks, self.tree.active_cores.into());
         let lost: Vec<f64> = match &mut self.host {
             Some(host) => {
-                host.take_from_lots(&taken);
-                host.handling = by_chip(&self.tree, &taken);
+                host.take_from_lots(&taken.all);
+                host.handling = by_chip(&self.tree, &taken.all);
                 let busy: Vec<f64> = self.doing.iter().map(|doing| doing.load.vps).collect();
                 let used = host.used(&busy);
-                let of = |(at, form): (usize, &&Form)| host.lost_by(at, form, (&taken, &used));
+                let of = |(at, form): (usize, &&Form)| host.lost_by(at, form, (&taken.all, &used));
                 forms.iter().enumerate().map(of).collect()
             }
             None => return,
@@ -65,7 +100,7 @@ impl State {
         for ((at, asks), lost) in asks.iter().enumerate().zip(lost) {
             let mut now = asks
                 .as_ref()
-                .map_or_else(Handled::default, |asks| asks.handled((&taken, &squares)));
+                .map_or_else(Handled::default, |asks| asks.handled(&taken));
             if let Some((waits_ns, most)) = self.io_waits(at, forms) {
                 now.answer_ns += waits_ns;
                 now.most = Some(now.most.map_or(most, |other| other.min(most)));
@@ -95,7 +130,7 @@ impl State {
         });
         Some(Asks {
             parts: parts.collect(),
-            rate: self.answers_per_ns(at, form) + handling.rate_per_ns,
+            answers: self.answers_per_ns(at, form),
             handling,
         })
     }
@@ -113,21 +148,27 @@ fn by_chip(tree: &Topology, taken: &[f64]) -> Vec<f64> {
 }
 
 impl Asks<'_> {
+    /// Interrupts in a nanosecond.
+    fn rate(&self) -> f64 {
+        self.answers[0] + self.answers[1] + self.handling.rate_per_ns
+    }
+
     /// When who waits gets an answer, and how many do at most, if so much of each processor is
     /// taken; what is queued follows from the squares of what each takes (Pollaczek, Khintchine).
-    fn handled(&self, (taken, squares): (&[f64], &[f64])) -> Handled {
+    /// Where more is asked of a processor than it can do, each gets a part of what it asks for.
+    fn handled(&self, taken: &Taken) -> Handled {
         let mut all = Handled::default();
-        let mut most = f64::INFINITY;
+        let users = usize::from(self.answers[0] <= 0.0);
+        let mut times = f64::INFINITY;
         for (cpus, ns) in &self.parts {
-            let count = cpus.len() as f64;
-            let queued_ns = |cpu: &u16| {
-                let at = usize::from(*cpu);
-                0.5 * squares[at] / (1.0 - taken[at].min(NEARLY_ALL))
-            };
-            all.answer_ns += ns + cpus.iter().map(queued_ns).sum::<f64>() / count;
-            most = most.min(count / ns.max(1e-9) - self.handling.rate_per_ns);
+            let mut queued_ns = 0.0;
+            for cpu in cpus.iter().map(|cpu| usize::from(*cpu)) {
+                queued_ns += 0.5 * taken.squares[cpu] / (1.0 - taken.all[cpu].min(NEARLY_ALL));
+                times = times.min(taken.could(cpu)[users]);
+            }
+            all.answer_ns += ns + queued_ns / cpus.len() as f64;
         }
-        all.most = Some(most.max(0.0) * NEARLY_ALL);
+        all.most = Some(times * self.answers[users].max(FEWEST));
         all
     }
 }

@@ -275,14 +275,15 @@ impl State {
             *rate = working * threads as f64 / (demand.burst * ns + doing.reload_ns);
         }
         let filled = filled(doing, form);
-        let arrivals = asked.unwrap_or_else(|| doing.handled.answered(demand));
+        let part = doing.handled.part_of([demand].into_iter());
+        let arrivals = asked.unwrap_or_else(|| doing.handled.answered(demand, part));
         doing.load = if filled.vps() < form.filled.vps() {
             let arrivals = arrivals.at_first(filled.vps(), form.filled.vps());
             chain::load(arrivals, &rates, filled, &[])
         } else {
             chain::load(arrivals, &rates, filled, &form.known)
         };
-        doing.load.overrun |= doing.handled.is_short(demand);
+        doing.load.overrun |= doing.handled.is_short(demand, part);
         doing
             .load
             .wait_together(doing.waits.fewer, doing.waits.queued);

@@ -59,6 +59,7 @@ impl State {
         let handled = whole.handled;
         let working = whole.served * (1.0 - whole.stalled) * handled.leaves();
         let filled = form.filled.strayed(whole.stray);
+        let part = handled.part_of(form.each_workload().map(|(_, of)| &of.demand));
         let stream = |(workload, of): (usize, &Form)| {
             let doing = &self.doing[workload];
             let mut ns = [0.0; THREADS];
@@ -66,14 +67,16 @@ impl State {
                 *ns = (of.demand.burst * each + doing.reload_ns) / working;
             }
             Stream {
-                arrivals: handled.answered(&of.demand),
+                arrivals: handled.answered(&of.demand, part),
                 ns,
                 before: doing.load,
             }
         };
         let streams: Vec<Stream> = form.each_workload().map(stream).collect();
-        let (all, each) = mixture::loads(&streams, filled, &form.known);
-        for ((workload, _), load) in form.each_workload().zip(each) {
+        let (mut all, each) = mixture::loads(&streams, filled, &form.known);
+        for ((workload, of), mut load) in form.each_workload().zip(each) {
+            load.overrun |= handled.is_short(&of.demand, part);
+            all.overrun |= load.overrun;
             self.doing[workload].load = load;
         }
         self.doing[at].load = all;

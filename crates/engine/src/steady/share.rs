@@ -24,10 +24,7 @@ impl State {
         if self.host.is_some() {
             return self.share_host(forms);
         }
-        // Interrupts are seen to first.
-        let sharing = scope.there().filter(|at| !forms[*at].owns);
-        let handled: f64 = sharing.map(|at| self.doing[at].handled.beside).sum();
-        let cores = self.free.iter().sum::<f64>() - handled;
+        let cores = self.see_to_interrupts(forms, scope);
         let slice_ns = self.machine.hypervisor.window_ns as f64;
         let mut used = scope.others;
         for at in scope.active.iter().copied() {
@@ -87,6 +84,30 @@ impl State {
         }
         self.leave_room(&sharing, cores);
         change
+    }
+
+    /// Interrupts are seen to first, but for work that is entitled to its cores; the cores that are
+    /// left. Where they want more than there is, they pile up.
+    fn see_to_interrupts(&mut self, forms: &[&Form], scope: &Scope) -> f64 {
+        let free: f64 = self.free.iter().sum();
+        let (mut handled, mut entitled) = (0.0, 0.0);
+        for at in scope.there().filter(|at| !forms[*at].owns) {
+            let doing = &self.doing[at];
+            handled += doing.handled.beside;
+            entitled += doing.load.vps.min(doing.due);
+        }
+        let room = (free - entitled).max(0.0);
+        if handled <= room {
+            return free - handled;
+        }
+        for at in scope.active.iter().filter(|at| !forms[**at].owns) {
+            let doing = &mut self.doing[*at];
+            let beyond = doing.handled.beside * (1.0 - room / handled);
+            doing.handled.beside -= beyond;
+            doing.beside = (doing.beside - beyond).max(0.0);
+            doing.load.overrun |= beyond > 0.0;
+        }
+        free - room
     }
 
     /// What of a partition has to give way where more want cores by chance than there are: what is
