@@ -26,8 +26,9 @@ _MOST_WAITING = 200
 _REST_S = 0.15
 """For what rests: how long nothing newer comes before it begins, where others are at work."""
 _LONG_S = 3.0
-"""Who has waited so long comes next; before that, who came last: where more is asked than can be
-done, he still looks at what he asked, and who came before him asks for something newer soon.
+"""Who has waited so long comes next (assumed, 1 to 5 s: as long as somebody looks on); before that,
+who came last: where more is asked than can be done, he still looks at what he asked, and who came
+before him asks for something newer soon.
 """
 _MOST_S = 60.0
 """A layout that takes longer is given up."""
