@@ -23,6 +23,8 @@ from hypothesis import strategies as st
 from peering import HOMENODE, working_in
 from waiting import LIMIT_S, until
 
+from homenode.cli.measure.peering import PEER_PORTS
+from homenode.hosts.bench import PORTS
 from homenode.hosts.errors import ConnectionLostError, MeasureError
 from homenode.hosts.live import gate
 from homenode.hosts.live.cgroups import gone
@@ -380,3 +382,8 @@ def test_what_is_damaged_is_not_shown(hosts: object) -> None:
     (found,) = two_hosts(cells_of([run]))
     assert found.sides["client"].each_us is None
     assert two_hosts_sentences(cells_of([run]))
+
+
+def test_ports_that_nobody_names_are_those_of_a_bench() -> None:
+    first, last = map(int, PEER_PORTS.split("-"))
+    assert range(first, last + 1) == PORTS

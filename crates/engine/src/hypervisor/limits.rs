@@ -18,7 +18,8 @@ use super::windows::Windows;
 use crate::ids::{GroupId, PartitionId};
 
 /// How often in a window it is looked for what logical cores without work can't have any more.
-/// Assumed: a cap is exceeded by 3.1 %, a 32nd, at most and very briefly (IBM, "Absolute capping").
+/// Assumed, 16 to 64: a cap is exceeded by 3.1 %, a 32nd, at most and very briefly (IBM, "Absolute
+/// capping").
 pub const LOOKS: u64 = 32;
 
 impl Windows {

@@ -18,7 +18,13 @@ from homenode.cli.measure.options import (
     SeedOption,
     SuiteArgument,
 )
-from homenode.cli.measure.peering import PeerCommandOption, SshOption, TokenOption, way_of
+from homenode.cli.measure.peering import (
+    PEER_PORTS,
+    PeerCommandOption,
+    SshOption,
+    TokenOption,
+    way_of,
+)
 from homenode.cli.measure.running import measured_and_shown, options_of
 from homenode.cli.output import JsonOption
 from homenode.errors import HomenodeError
@@ -79,7 +85,7 @@ def _guest(words: str, token_file: Path | None, command: str, ssh: str) -> Guest
             f"--guest {words!r} names no guest",
             next_step="write NAME=HOST, as db1=192.168.122.11, or with --token-file NAME=HOST:PORT",
         )
-    way = way_of(host, token_file, None, "21000-29999", command, ssh, None)
+    way = way_of(host, token_file, None, PEER_PORTS, command, ssh, None)
     if way is None:
         raise AssertionError("a host was given")
     return Guest(name.strip(), way)

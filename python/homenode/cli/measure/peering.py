@@ -35,6 +35,8 @@ AddressOption = Annotated[
         metavar="ADDRESS",
     ),
 ]
+PEER_PORTS = "21000-29999"
+"""If nobody says others: those of `homenode.hosts.bench`, which a command's help does not load."""
 PortsOption = Annotated[
     str,
     typer.Option("--peer-ports", help="Ports that they may listen at.", metavar="FIRST-LAST"),

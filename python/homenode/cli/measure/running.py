@@ -26,6 +26,7 @@ from homenode.cli.measure.options import (
     percentage,
 )
 from homenode.cli.measure.peering import (
+    PEER_PORTS,
     AddressOption,
     PeerCommandOption,
     PeerOption,
@@ -71,7 +72,7 @@ def run(
     peer: PeerOption = None,
     token_file: TokenOption = None,
     peer_address: AddressOption = None,
-    peer_ports: PortsOption = "21000-29999",
+    peer_ports: PortsOption = PEER_PORTS,
     peer_command: PeerCommandOption = "homenode",
     ssh: SshOption = "ssh",
     as_json: JsonOption = False,
@@ -130,7 +131,7 @@ def ab(
     peer: PeerOption = None,
     token_file: TokenOption = None,
     peer_address: AddressOption = None,
-    peer_ports: PortsOption = "21000-29999",
+    peer_ports: PortsOption = PEER_PORTS,
     peer_command: PeerCommandOption = "homenode",
     ssh: SshOption = "ssh",
     as_json: JsonOption = False,

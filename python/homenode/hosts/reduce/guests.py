@@ -15,7 +15,8 @@ from homenode.hosts.reduce.repetitions import Cell
 from homenode.hosts.reduce.two_hosts import all_told, mapping, mean_told, over
 
 TOGETHER = 0.9
-"""Share of a guest's measured time beside those of all others, below which it is told (assumed)."""
+"""Share of a guest's measured time beside those of all others, below which it is told
+(assumed, 0.8 to 0.95)."""
 
 
 @dataclass(frozen=True)
