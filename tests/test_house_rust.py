@@ -20,6 +20,8 @@ NO_CODE = re.compile(
     r'b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?\'(?:\\.[^\']*|[^\'\\])\'|//[^\n]*|/\*.*?\*/',
     re.DOTALL,
 )
+SEEN_IN = re.compile(r"\bpub\(in [^)]*\)")
+"""How far a name is seen: it says a place and uses nothing of it."""
 TEST_BLOCK = re.compile(r"#\[cfg\([^\]]*\btest\b[^\]]*\)\]\s*(?:pub )?mod \w+ \{")
 DECLARED = re.compile(r"\bmod (\w+);")
 USE = re.compile(r"\buse ([^;]+);")
@@ -38,7 +40,7 @@ STANDING = {
 
 def code(text: str) -> str:
     """The text without comments, texts and its own tests, which look at the whole from outside."""
-    text = NO_CODE.sub(" ", text)
+    text = SEEN_IN.sub("pub", NO_CODE.sub(" ", text))
     while block := TEST_BLOCK.search(text):
         depth, end = 1, block.end()
         while depth:

@@ -1,11 +1,11 @@
 //! What a solved layout is told as.
 
-use super::form::Form;
-use super::passage::{Passage, PERCENTILES};
-use super::state::{classes, Doing};
-use super::zvm_cp::Cp;
 use crate::cost::{Book, Books, Lines};
 use crate::guest::zvm::segment::{Owner, EXTRA_BOOKS, OWNERS};
+use crate::steady::cp::figures::Cp;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::state::{classes, Doing};
+use crate::steady::queues::passage::{Passage, PERCENTILES};
 
 /// What a layout comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,7 @@ fn response_ns(doing: &Doing, form: &Form) -> Option<f64> {
 }
 
 impl Compared {
-    pub(super) fn of(doing: &Doing, form: &Form) -> Self {
+    pub(in crate::steady) fn of(doing: &Doing, form: &Form) -> Self {
         Self {
             cores: doing.cores(),
             throughput: throughput(doing, form),
@@ -138,7 +138,11 @@ fn throughput(doing: &Doing, form: &Form) -> f64 {
 }
 
 /// What a partition comes to; `all` do what is done.
-pub(super) fn answer(doing: &Doing, cp: &Cp, (form, all): (&Form, &[Doing])) -> SolvedPartition {
+pub(in crate::steady) fn answer(
+    doing: &Doing,
+    cp: &Cp,
+    (form, all): (&Form, &[Doing]),
+) -> SolvedPartition {
     let load = &doing.load;
     let mut answer = SolvedPartition {
         cores: doing.cores(),

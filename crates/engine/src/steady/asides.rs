@@ -1,9 +1,9 @@
 //! Cores of several types: each type is shared out by itself, and they meet in caches and links.
 
-use super::form::Form;
-use super::state::State;
 use crate::ids::ChipId;
 use crate::spec::Processors;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::state::State;
 
 impl State {
     /// Looks at the cores of another type from now on.

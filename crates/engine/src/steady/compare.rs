@@ -10,13 +10,13 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::answer::Compared;
-use super::form::Form;
-use super::overflow::mean_beyond;
-use super::scope::{Scope, Used};
-use super::settle::{settle, ROUGHLY};
-use super::state::{State, NOTHING};
 use crate::ids::{ChipId, NodeId, PortId};
+use crate::steady::answer::Compared;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::scope::{Scope, Used};
+use crate::steady::layout::state::{State, NOTHING};
+use crate::steady::queues::overflow::mean_beyond;
+use crate::steady::settle::{settle, ROUGHLY};
 
 /// Share of the shared cores by which what overflows may differ before all nodes are looked at.
 const OVERFLOW: f64 = 0.005;
@@ -40,7 +40,7 @@ struct Part {
 }
 
 /// Layouts on their way to be compared.
-pub(super) struct Comparing {
+pub(in crate::steady) struct Comparing {
     parts: HashMap<Box<[u32]>, Part, BuildHasherDefault<Mixed>>,
     /// The layout from which others are compared: the forms of each partition,
     near: Vec<usize>,

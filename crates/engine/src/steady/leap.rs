@@ -5,7 +5,7 @@
 //! Bernoulli's numerical solution of algebraic equations, 1926), and the next step tells whether it
 //! was.
 
-use super::state::Doing;
+use crate::steady::layout::state::Doing;
 
 /// Steps that are looked at before each leap, so that all that follows has come along.
 const LOOKS: usize = 3;
@@ -20,7 +20,7 @@ const STEADY: f64 = 0.2;
 
 /// How a step went, beside the one before.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Went {
+pub(in crate::steady) enum Went {
     /// On, or elsewhere.
     On,
     /// All of them back, as far or less far.
@@ -29,7 +29,7 @@ pub(super) enum Went {
 
 /// Where partitions were, and by how much their cores changed in the last step.
 #[derive(Debug, Default)]
-pub(super) struct Leap {
+pub(in crate::steady) struct Leap {
     before: Vec<f64>,
     now: Vec<f64>,
     cores: Vec<f64>,
@@ -105,8 +105,8 @@ impl Leap {
 
 #[cfg(test)]
 mod tests {
-    use super::super::state::Site;
     use super::*;
+    use crate::steady::layout::state::Site;
 
     /// Cores and share away after a number of steps of which each is such a part of the one before,
     /// until the first leap.

@@ -1,19 +1,19 @@
 //! One step towards the fixed point: price, queue, share out, place, load the machine.
 
-use super::chain;
-use super::filling::{Filled, THREADS};
-use super::form::Form;
-use super::leap::{Leap, Went};
-use super::scope::Scope;
-use super::slices::ever_run;
-use super::state::{classes, in_use, Doing, Site, State, Stay, NOTHING};
 use crate::cost::{Class, Spent, Wants};
 use crate::ids::ChipId;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::scope::Scope;
+use crate::steady::layout::state::{classes, in_use, Doing, Site, State, Stay, NOTHING};
+use crate::steady::leap::{Leap, Went};
+use crate::steady::queues::chain;
+use crate::steady::queues::filling::{Filled, THREADS};
+use crate::steady::windows::slices::ever_run;
 
 /// Relative change of a partition's cores from which on it counts as settled.
-pub(super) const SETTLED: f64 = 1e-4;
+pub(in crate::steady) const SETTLED: f64 = 1e-4;
 /// The same for one of many layouts that are only compared.
-pub(super) const ROUGHLY: f64 = 1e-3;
+pub(in crate::steady) const ROUGHLY: f64 = 1e-3;
 /// What a step of partitions that share cores goes at first, in parts of the usual way: these halve
 /// what they change, so that who displaces each other comes to rest.
 const FORWARD: f64 = 1.5;
@@ -46,7 +46,12 @@ const AGE_STEPS: usize = 2;
 /// Iterates to the fixed point: all of the way at first, less and less where that has not come to
 /// rest or a step takes back the one before, on hosts and under z/VM where a step overshoots. The
 /// iterations that it took.
-pub(super) fn settle(state: &mut State, forms: &[&Form], scope: &Scope, settled: f64) -> usize {
+pub(in crate::steady) fn settle(
+    state: &mut State,
+    forms: &[&Form],
+    scope: &Scope,
+    settled: f64,
+) -> usize {
     settle_or(state, forms, scope, settled, &|_| false)
 }
 
@@ -92,7 +97,7 @@ fn settle_or(
 /// The same from above: from where each dispatch finds cold caches, so that bursts are as long, and
 /// homes as full, as can be. Nothing where even that is at rest within `near` of where it began:
 /// every other balance lies between.
-pub(super) fn settle_from_above(
+pub(in crate::steady) fn settle_from_above(
     state: &mut State,
     forms: &[&Form],
     scope: &Scope,
@@ -185,7 +190,7 @@ impl State {
 
     /// What an instruction costs on each chip, by busy threads; each chip counts by itself where
     /// they are priced `apart`.
-    pub(super) fn price(&mut self, at: usize, form: &Form, apart: bool) {
+    pub(in crate::steady) fn price(&mut self, at: usize, form: &Form, apart: bool) {
         if !form.workloads.is_empty() {
             return self.price_each(at, form, apart);
         }
@@ -363,7 +368,7 @@ impl State {
     }
 
     /// What it asks of caches, links and memory there.
-    pub(super) fn spend(&mut self, at: usize, apart: bool, weight: f64) {
+    pub(in crate::steady) fn spend(&mut self, at: usize, apart: bool, weight: f64) {
         let doing = &self.doing[at];
         let spread = &mut self.spreads[at];
         for site in &doing.sites {
@@ -418,7 +423,7 @@ fn follow(classes: &mut [Class], first: &[Class], usual: usize) {
     }
 }
 
-pub(super) fn add_rates(rates: &mut [f64; THREADS], share: f64, classes: &[Class]) {
+pub(in crate::steady) fn add_rates(rates: &mut [f64; THREADS], share: f64, classes: &[Class]) {
     for (rate, class) in rates.iter_mut().zip(classes).skip(1) {
         *rate += share / class.ns;
     }

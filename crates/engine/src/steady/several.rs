@@ -5,17 +5,17 @@
 //! time is parted evenly among the threads of a core: so a workload has the part of a virtual
 //! processor that it has of its threads.
 
-use super::chain::Load;
-use super::devices::Handled;
-use super::filling::THREADS;
-use super::form::Form;
-use super::homes::part_twins;
-use super::mixture::{self, Stream};
-use super::settle::add_rates;
-use super::state::{classes, in_use, Site, State, NOTHING};
 use crate::cost::Class;
 use crate::ids::ChipId;
 use crate::spec::Workload;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::state::{classes, in_use, Site, State, NOTHING};
+use crate::steady::queues::chain::Load;
+use crate::steady::queues::devices::Handled;
+use crate::steady::queues::filling::THREADS;
+use crate::steady::queues::mixture::{self, Stream};
+use crate::steady::settle::add_rates;
+use crate::steady::windows::homes::part_twins;
 
 /// Whether its work counts as transactions.
 fn has_transactions(form: &Form) -> bool {
@@ -27,7 +27,7 @@ fn has_transactions(form: &Form) -> bool {
 
 impl State {
     /// What an instruction of each costs, and the mean of them.
-    pub(super) fn price_each(&mut self, at: usize, form: &Form, apart: bool) {
+    pub(in crate::steady) fn price_each(&mut self, at: usize, form: &Form, apart: bool) {
         let mut sites = std::mem::take(&mut self.doing[at].sites);
         for (workload, of) in form.each_workload() {
             go_along(&mut self.doing[workload].sites, &sites, of);
@@ -54,7 +54,7 @@ impl State {
     }
 
     /// How many threads of each are runnable.
-    pub(super) fn queue_each(&mut self, at: usize, form: &Form) {
+    pub(in crate::steady) fn queue_each(&mut self, at: usize, form: &Form) {
         let whole = &self.doing[at];
         let handled = whole.handled;
         let working = whole.served * (1.0 - whole.stalled) * handled.leaves();
@@ -101,7 +101,13 @@ impl State {
     }
 
     /// What each does on each chip.
-    pub(super) fn carry_each(&mut self, at: usize, form: &Form, apart: bool, weight: f64) {
+    pub(in crate::steady) fn carry_each(
+        &mut self,
+        at: usize,
+        form: &Form,
+        apart: bool,
+        weight: f64,
+    ) {
         let whole = &mut self.doing[at];
         let (served, stalled, out, away) = (whole.served, whole.stalled, whole.out, whole.away);
         let handled = Handled {
@@ -122,7 +128,7 @@ impl State {
 
     /// What each loses to cold caches: its first threads that come to a core after a dispatch
     /// refill what it has lost there.
-    pub(super) fn reload_each(&mut self, at: usize, form: &Form, away_ns: f64) {
+    pub(in crate::steady) fn reload_each(&mut self, at: usize, form: &Form, away_ns: f64) {
         let whole = self.doing[at].load;
         let wakes = whole.wakes_per_ns.max(1e-18);
         let in_a_stay = (whole.bursts_per_ns / wakes).max(1.0);

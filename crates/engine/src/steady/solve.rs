@@ -1,18 +1,18 @@
 //! Layouts of a machine, each solved from where the first one is.
 
-use super::answer::{answer, Compared, Solved, SolvedPartition};
-use super::compare::Comparing;
-use super::fault::SolveFault;
-use super::form::Form;
-use super::host::Host;
-use super::scope::Scope;
-use super::settle::{settle_from_above, ROUGHLY, SETTLED};
-use super::state::{Doing, State};
-use super::weights::{entitle, limits, refuse_mixed_groups, weigh};
-use super::zvm_park::settle_parked;
 use crate::machine::Topology;
 use crate::sim;
 use crate::spec::{Partition, Policy, Spec};
+use crate::steady::answer::{answer, Compared, Solved, SolvedPartition};
+use crate::steady::compare::Comparing;
+use crate::steady::fault::SolveFault;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::host::Host;
+use crate::steady::layout::scope::Scope;
+use crate::steady::layout::state::{Doing, State};
+use crate::steady::settle::{settle_from_above, ROUGHLY, SETTLED};
+use crate::steady::windows::weights::{entitle, limits, refuse_mixed_groups, weigh};
+use crate::steady::zvm::park::settle_parked;
 
 /// Share of the time that finds home full from which on there may be a second balance.
 const SPILLS: f64 = 1e-4;

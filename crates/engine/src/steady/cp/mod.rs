@@ -1,0 +1,6 @@
+//! What z/VM's Control Program stands between: its machines, their crowd, their shares.
+
+pub(in crate::steady) mod crowd;
+pub(in crate::steady) mod figures;
+pub(in crate::steady) mod guests;
+pub(in crate::steady) mod shares;

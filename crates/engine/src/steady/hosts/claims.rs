@@ -1,0 +1,228 @@
+//! Shares of a host's processors: by weight from the root of the control groups down, within
+//! quotas, caps and the sets that threads may use.
+
+use crate::hypervisor::policies::{quota, share_out, Member};
+use crate::spec::Policy;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::host::Host;
+use crate::steady::layout::state::{Doing, State};
+use crate::steady::queues::demand::Arrivals;
+use crate::steady::queues::overflow::{above, mean_beyond};
+
+impl State {
+    /// Whose threads have to wait for processors, and for how much of the time; by how much that
+    /// changed.
+    pub(in crate::steady) fn share_host(&mut self, forms: &[&Form]) -> f64 {
+        self.handle_on_host(forms);
+        let Some(host) = &self.host else { return 0.0 };
+        let wants: Vec<f64> = self
+            .doing
+            .iter()
+            .zip(forms)
+            .map(|(doing, form)| wants(doing, form).min(form.threads.cap))
+            .collect();
+        let mut granted = vec![0.0; forms.len()];
+        let mut waits = vec![0.0; forms.len()];
+        for lot in 0..host.lots.len() {
+            share_lot(
+                host,
+                (lot, forms),
+                (&self.doing, &wants),
+                &mut granted,
+                &mut waits,
+            );
+        }
+        let mut change = 0.0_f64;
+        // Behind the partitions stand workloads of those that have several.
+        for (at, doing) in self.doing.iter_mut().enumerate().take(forms.len()) {
+            let vps = doing.load.vps.max(1e-12);
+            let crowded = (1.0 - (waits[at] / vps).min(0.9)) * (1.0 - doing.handled.lost);
+            let served = if wants[at] > granted[at] + 1e-9 || forms[at].threads.cap < vps {
+                (granted[at] / vps).min(crowded)
+            } else {
+                crowded
+            };
+            let before = doing.served;
+            doing.served += 0.5 * self.pace * (served.clamp(1e-6, 1.0) - before);
+            change = change.max((doing.served - before).abs() / before);
+            // What is beside the work has what that leaves.
+            let left = f64::from(forms[at].filled.vps()) - doing.served * doing.load.vps;
+            doing.beside = doing.beside.min(left.max(0.0));
+            doing.polls = doing.polls.min(doing.beside);
+        }
+        self.leave_processors(forms.len());
+        change
+    }
+
+    /// Polling takes what work leaves of the processors.
+    fn leave_processors(&mut self, partitions: usize) {
+        let Some(host) = &mut self.host else { return };
+        let of = |doing: &Doing| (doing.served * doing.load.vps, doing.beside);
+        let all = self.doing.iter().take(partitions).map(of);
+        let (worked, beside) = all.fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+        let cpus: f64 = host.lots.iter().map(|lot| lot.cpus - lot.taken).sum();
+        let room = (cpus - worked).max(0.0) * host.room / beside.max(1e-12);
+        host.room += 0.5 * (room.clamp(1e-3, 1.0) - host.room);
+    }
+}
+
+/// What a partition's threads want.
+fn wants(doing: &Doing, form: &Form) -> f64 {
+    if matches!(form.demand.arrivals, Arrivals::Open(_)) && !doing.load.overrun {
+        doing.cores()
+    } else {
+        doing.load.vps
+    }
+}
+
+/// Shares one lot out.
+fn share_lot(
+    host: &Host,
+    (lot, forms): (usize, &[&Form]),
+    (doing, wants): (&[Doing], &[f64]),
+    granted: &mut [f64],
+    waits: &mut [f64],
+) {
+    let units: Vec<(usize, f64)> = host
+        .units
+        .iter()
+        .flat_map(|unit| {
+            let here = unit.lots.iter().filter(|(of, _)| *of == lot);
+            here.map(|(_, part)| (unit.partition, unit.share * part))
+        })
+        .collect();
+    let cores = host.lots[lot].cpus - host.lots[lot].taken;
+    let member = |(partition, share): &(usize, f64)| Member {
+        group: forms[*partition].threads.group,
+        weight: (forms[*partition].threads.weight * share * doing[*partition].load.vps).max(1e-9),
+        most: share * wants[*partition],
+    };
+    let members: Vec<Member> = units.iter().map(member).collect();
+    let rooms: Vec<f64> = (0..host.cgroups.len())
+        .map(|group| quota(&host.cgroups[group]) * part_of(host, forms, wants, (group, &members)))
+        .collect();
+    let shares = share_out(&host.cgroups, &rooms, &members, cores);
+    let mut most = 0.0;
+    let mut asking = Vec::with_capacity(units.len());
+    for ((partition, share), got) in units.iter().zip(&shares) {
+        granted[*partition] += got;
+        let (doing, form) = (&doing[*partition], forms[*partition]);
+        asking.push(Asking {
+            mean: share * doing.load.vps.min(form.threads.cap),
+            variance: share * doing.load.vps_variance,
+            used: doing.load.vps / doing.in_use.max(1e-9) / form.threads.weight,
+        });
+        most += share * f64::from(form.filled.vps());
+    }
+    if most > cores {
+        let lost = by_chance(&asking, cores, host.policy == Policy::Credit2);
+        for ((partition, _), lost) in units.iter().zip(lost) {
+            waits[*partition] += lost;
+        }
+    }
+}
+
+/// What some threads want of a lot's processors.
+#[derive(Clone, Copy, Debug)]
+struct Asking {
+    mean: f64,
+    variance: f64,
+    /// How much of its time each works, by its weight.
+    used: f64,
+}
+
+/// What more want than there are processors for by chance, not always: what each loses of it. All
+/// lose alike; by credit those first that use most for their weight, as they have least of it.
+fn by_chance(asking: &[Asking], cores: f64, by_credit: bool) -> Vec<f64> {
+    let (mean, variance) = asking.iter().fold((0.0, 0.0), |(mean, variance), of| {
+        (mean + of.mean, variance + of.variance)
+    });
+    let all = mean_beyond(mean, variance, cores) - (mean - cores).max(0.0);
+    let chance = |own: &Asking| {
+        if !by_credit {
+            return 1.0;
+        }
+        // Who comes before it, and of its like every other: if these have all processors, it waits.
+        let (before, varied) = asking.iter().fold((0.0, 0.0), |(mean, variance), of| {
+            let part = comes_before(of.used, own.used);
+            (mean + part * of.mean, variance + part * of.variance)
+        });
+        above((cores - before) / varied.sqrt().max(1e-9))
+    };
+    let lost: Vec<f64> = asking.iter().map(|own| own.mean * chance(own)).collect();
+    let sum: f64 = lost.iter().sum();
+    lost.iter()
+        .zip(asking)
+        .map(|(lost, of)| (all * lost / sum.max(1e-12)).min(of.mean))
+        .collect()
+}
+
+/// Part of the time in which one has more credit than another that uses so much: how much that has
+/// of it goes up and down, so that less than a factor of two between them does not decide.
+fn comes_before(one: f64, other: f64) -> f64 {
+    let times = (other.max(1e-12) / one.max(1e-12)).log2();
+    (0.5 + 0.5 * times).clamp(0.0, 1.0)
+}
+
+/// The part of what a group wants that it wants here: so much of its quota counts here.
+fn part_of(
+    host: &Host,
+    forms: &[&Form],
+    wants: &[f64],
+    (group, members): (usize, &[Member]),
+) -> f64 {
+    let is_within = |mut of: Option<u16>| {
+        while let Some(at) = of {
+            if usize::from(at) == group {
+                return true;
+            }
+            of = host.cgroups[usize::from(at)].parent;
+        }
+        false
+    };
+    let here: f64 = members
+        .iter()
+        .filter(|member| is_within(member.group))
+        .map(|member| member.most)
+        .sum();
+    let all: f64 = forms
+        .iter()
+        .zip(wants)
+        .filter(|(form, _)| is_within(form.threads.group))
+        .map(|(_, wants)| wants)
+        .sum();
+    if all > 0.0 {
+        here / all
+    } else {
+        1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asking(mean: f64, used: f64) -> Asking {
+        let variance = 0.5 * mean;
+        Asking {
+            mean,
+            variance,
+            used,
+        }
+    }
+
+    #[test]
+    fn by_credit_those_wait_that_use_most() {
+        let two = [asking(2.0, 0.1), asking(2.0, 1.0)];
+        let alike = by_chance(&two, 4.5, false);
+        assert!((alike[0] - alike[1]).abs() < 1e-12);
+        let first = by_chance(&two, 4.5, true);
+        assert!(first[0] < 0.2 * first[1], "{first:?}");
+        // All together lose the same.
+        let sum = |lost: &[f64]| lost.iter().sum::<f64>();
+        assert!((sum(&alike) - sum(&first)).abs() < 1e-9);
+        // With equal credit they wait alike.
+        let equal = by_chance(&[asking(2.0, 0.5); 2], 4.5, true);
+        assert!((equal[0] - alike[0]).abs() < 1e-9);
+    }
+}

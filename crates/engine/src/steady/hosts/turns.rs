@@ -1,0 +1,163 @@
+//! What switches cost on a host: the switch itself, a guest's way out of it and back, polling, and
+//! caches that a thread finds cold.
+
+use crate::cost::Refill;
+use crate::hypervisor::numa::next_period_ns;
+use crate::ids::ChipId;
+use crate::spec::Policy;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::host::Host;
+use crate::steady::layout::state::{Doing, Site, State, NOTHING};
+use crate::steady::queues::halts::used;
+
+/// How virtual processors halt: for how long on the mean [ns], what polling takes [processors], the
+/// share of halts that end meanwhile, and the squares of the busy shares.
+#[derive(Default)]
+struct Halting {
+    ns: f64,
+    polls: f64,
+    found: f64,
+    squares: f64,
+}
+
+impl Halting {
+    fn of(host: &Host, doing: &Doing, form: &Form) -> Self {
+        let load = &doing.load;
+        let vps = f64::from(form.filled.vps());
+        let idle = (vps - load.vps).max(0.0);
+        let again = form.again();
+        let chips = form.homes.len();
+        let used = used(form.filled.vps() as usize, chips, load.vps, again);
+        let turns = chips as f64 * idle / vps;
+        let stages = 1.0 + (1.0 - again) * (turns - 1.0).max(0.0);
+        let mut all = Self {
+            squares: used.iter().map(|busy| busy * busy).sum(),
+            ..Self::default()
+        };
+        for busy in used {
+            let share = busy / load.vps.max(1e-12);
+            let halt = (1.0 - busy) / (load.wakes_per_ns * share).max(1e-18);
+            all.ns += share * halt;
+            if let Some(kvm) = &form.threads.kvm {
+                let (poll_ns, ends) = kvm.polling(halt, stages);
+                all.polls += load.wakes_per_ns * share * poll_ns;
+                all.found += share * ends;
+            }
+        }
+        all.polls *= host.room;
+        all.found *= host.room;
+        all
+    }
+}
+
+impl State {
+    /// What wake-ups and turns cost a partition.
+    pub(in crate::steady) fn turns(&mut self, at: usize, form: &Form) {
+        let Some(host) = &self.host else { return };
+        let doing = &self.doing[at];
+        let load = doing.load;
+        let vps = f64::from(form.filled.vps());
+        let halting = Halting::of(host, doing, form);
+        let path = form.threads.kvm.as_ref().map_or(0.0, |kvm| kvm.path_ns);
+        let own = host.switch_ns + path;
+        // One that others wait for runs for a turn, while as many wait as run for less.
+        let waiting = (2.0 * (1.0 - doing.served)).min(1.0);
+        let ends = doing.served * load.vps * waiting / host.turn_ns;
+        let sleeps = load.wakes_per_ns * (1.0 - halting.found);
+        let in_guest = load.wakes_per_ns * halting.found * path;
+        let held_up = sleeps * own + in_guest + ends * own + faults(host, form);
+        let woken = |site: &Site| (site.taken, halting.ns * (site.taken + site.beside));
+        // Under Xen any processor of the run queue goes on with one; Linux leaves it where it was.
+        let moved = f64::from(u8::from(host.policy == Policy::Credit2));
+        let turn_ns = host.turn_ns;
+        let cold = |at: usize, form: &Form, part: f64| {
+            let (sleeps, ends) = (part * sleeps, part * ends);
+            sleeps * self.cold(at, form, sleeps, woken)
+                + ends * self.cold(at, form, ends, |_| (moved, turn_ns))
+        };
+        // Of several workloads each refills what it has lost.
+        let bursts = load.bursts_per_ns.max(1e-18);
+        let each: Vec<(usize, f64)> = form
+            .each_workload()
+            .map(|(workload, of)| {
+                let own = self.doing[workload].load.bursts_per_ns.max(1e-18);
+                (workload, cold(workload, of, own / bursts) / own)
+            })
+            .collect();
+        let own = if each.is_empty() {
+            cold(at, form, 1.0) / bursts
+        } else {
+            0.0
+        };
+        let busy = doing.served * load.vps;
+        let worked = busy * (1.0 - doing.stalled);
+        let left = vps - busy;
+        let demand = &form.demand;
+        let daemon_wakes = demand.daemons_per_ns * (vps - load.vps).max(0.0) / vps;
+        let daemons = demand.daemons() * doing.ns[1] + daemon_wakes * own;
+        let beside = daemons + halting.polls;
+        let doing = &mut self.doing[at];
+        doing.beside = beside.min(left.max(0.0));
+        doing.polls = doing.beside * halting.polls / beside.max(1e-18);
+        doing.in_use =
+            (load.vps * load.vps / halting.squares.max(1e-18)).clamp(load.vps, vps.max(load.vps));
+        doing.dispatches = sleeps + ends + daemon_wakes;
+        let stalled = held_up / (held_up + worked).max(1e-15);
+        doing.stalled += 0.7 * self.pace * (stalled.min(0.9) - doing.stalled);
+        doing.reload_ns += 0.5 * self.pace * (own - doing.reload_ns);
+        for (workload, ns) in each {
+            let reload_ns = &mut self.doing[workload].reload_ns;
+            *reload_ns += 0.5 * self.pace * (ns - *reload_ns);
+        }
+    }
+
+    /// What a thread loses that finds others' lines where it comes to run: `away` gives the chance
+    /// that this is another core, and what others did on its own [ns].
+    fn cold(&self, at: usize, form: &Form, often: f64, away: impl Fn(&Site) -> (f64, f64)) -> f64 {
+        let doing = &self.doing[at];
+        let bursts = doing.load.bursts_per_ns / often.max(1e-18);
+        let each = form.demand.burst * bursts;
+        let mut all = 0.0;
+        for site in doing.sites.iter().filter(|site| site.share > NOTHING) {
+            let chip = ChipId::new(site.chip);
+            let refill = Refill::of(&site.classes[1], &self.place_of((at, form), chip, 1));
+            if refill.lines_per_instruction <= 0.0 {
+                continue;
+            }
+            let busy = self.used[chip];
+            let (moved, others_ns) = away(site);
+            let lost = moved + (1.0 - moved) * refill.displaced(others_ns, 1);
+            let strangers = (1.0 - site.share * doing.cores() / busy.max(1e-9)).max(0.0);
+            let own = refill.lines * (1.0 - refill.common) * lost;
+            let common = refill.lines * refill.common * lost * strangers;
+            let cold = (own + common) / refill.lines_per_instruction;
+            if cold > 0.0 {
+                let ns = (own * refill.own_ns[0] + common * refill.common_ns) / (own + common);
+                all += site.share * each * (1.0 - (-cold / each).exp()) * ns;
+            }
+        }
+        all
+    }
+}
+
+/// Processor time that faults of NUMA balancing take in a nanosecond, once scans are as rare as
+/// they get.
+fn faults(host: &Host, form: &Form) -> f64 {
+    let (Some(numa), Some(memory)) = (&host.numa, &form.threads.drawn) else {
+        return 0.0;
+    };
+    let one = &form.partition;
+    let local = memory.iter().copied().fold(0.0, f64::max);
+    let mut period = numa.scan_period_max_ns;
+    for _ in 0..100 {
+        period = next_period_ns(numa, period, local, one.profile.private_data);
+    }
+    let spaces = if form.threads.kvm.is_some() {
+        1.0
+    } else {
+        f64::from(form.filled.vps())
+    };
+    let data = one.data_bytes as f64;
+    let scanned = (numa.scan_bytes as f64 * spaces).min(data);
+    scanned / one.page_bytes.max(1) as f64 * numa.fault_ns as f64 / period as f64
+}

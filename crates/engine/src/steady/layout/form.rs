@@ -1,0 +1,409 @@
+//! A partition as the solver sees it, with all that no load changes.
+
+use crate::cost::{working, Fixed, Spread, Working};
+use crate::guest::memory;
+use crate::ids::{ById, ChipId, MemoryId, NodeId};
+use crate::machine::Topology;
+use crate::spec::{
+    Accounting, Guest, HostThreads, LockKind, Machine, Partition, Polarization, Policy, Processors,
+    Spec, Workload,
+};
+use crate::steady::cp::guests::Guests;
+use crate::steady::fault::SolveFault;
+use crate::steady::layout::core_types::CoreTypes;
+use crate::steady::layout::threads::Threads;
+use crate::steady::queues::demand::{again, staying, together, Arrivals, Demand};
+use crate::steady::queues::devices::{AsksIo, Handling, Serves};
+use crate::steady::queues::filling::{Busy, Filled};
+
+/// One form of a partition.
+#[derive(Clone, Debug)]
+pub(in crate::steady) struct Form {
+    pub partition: Partition,
+    pub demand: Demand,
+    pub filled: Filled,
+    /// By busy threads, unless it depends on the load.
+    pub known: Vec<Busy>,
+    pub spread: Spread,
+    pub working: Working,
+    /// By busy threads of a core.
+    pub fixed: Vec<Fixed>,
+    /// Chips of its homes, or of its own cores, with the share of its virtual processors there.
+    pub homes: Vec<(ChipId, f64)>,
+    /// How many of its virtual processors have homes there in turn: those that are ever used.
+    pub in_turn: f64,
+    /// The same where those count too that never are, or that z/VM has parked.
+    pub all_homes: Vec<(ChipId, f64)>,
+    /// Homes by the number of their node.
+    pub homes_by_node: Vec<(usize, f64)>,
+    /// Nodes that are its homes or of which it reads much, as bits.
+    pub nodes: u64,
+    /// Whether memory is as near from all its homes of a node.
+    pub even: bool,
+    /// Cores that it is entitled to, most it may use, and the group that limits it with others.
+    pub entitled: f64,
+    pub cap: f64,
+    pub group: Option<usize>,
+    /// Type of its cores, see [`CoreTypes`].
+    pub core_type: usize,
+    /// Whether it is entitled to a share by weight, among all of them.
+    pub by_weight: bool,
+    /// How its entitlement lies on its logical cores, where each has and caps its own.
+    pub each: Option<Polarization>,
+    /// Whether its threads always have work.
+    pub stays: bool,
+    /// Whether it has cores of its own, and whether these are put to work at no cost.
+    pub owns: bool,
+    pub free: bool,
+    /// Whether an idle sibling of a single busy thread keeps its decode slots.
+    pub snoozes: bool,
+    /// Moves of its balancing in a nanosecond.
+    pub balances_per_ns: f64,
+    /// How long a virtual processor without work keeps its core [ns]; infinite = for ever.
+    pub polls_ns: f64,
+    /// What its devices' interrupts cost.
+    pub handling: Option<Handling>,
+    /// Whose input and output it does, and what its own asks of such threads.
+    pub serves: Option<Serves>,
+    pub asks_io: Option<AsksIo>,
+    /// What a host knows of its threads.
+    pub threads: Threads,
+    /// What runs under z/VM.
+    pub guests: Option<Guests>,
+    /// Each of several workloads, as if alone, and the number under which the first is priced.
+    pub workloads: Vec<Self>,
+    pub first_workload: usize,
+}
+
+impl Form {
+    /// Of a partition on a machine.
+    pub fn of(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Self, SolveFault> {
+        let machine = &spec.machine;
+        let host = Threads::of(spec, tree, one);
+        let unknown = |what: &str| SolveFault::Unknown {
+            partition: one.name.clone(),
+            what: what.into(),
+        };
+        if let Some(what) = only_simulated(one, host.as_ref()) {
+            return Err(unknown(what));
+        }
+        let guests = Guests::of(one)?;
+        let mut workloads = several(spec, tree, one)?;
+        let each: Vec<Demand> = workloads.iter().map(|form| form.demand).collect();
+        let serves = Serves::of(spec, one);
+        let mut demand =
+            demand_of((spec, one), guests.as_ref(), (&each, serves.as_ref())).map_err(unknown)?;
+        demand.scattered &= host.is_none();
+        let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
+        let owns = matches!(one.processors, Processors::Dedicated { .. });
+        let reads = memory::place(machine, tree, one);
+        let aix = matches!(one.guest, Guest::Aix(_));
+        let filled = Filled::of(one, machine.smt.parts, stays)
+            .with(again_of(demand, &each))
+            .beside(staying(&each));
+        let in_turn = match &guests {
+            Some(guests) => guests.open.into(),
+            None => in_turn(demand.arrivals, filled),
+        };
+        let homes = homes(tree, one, in_turn);
+        for of in &mut workloads {
+            of.homes.clone_from(&homes);
+        }
+        Ok(Self {
+            demand,
+            filled,
+            known: filled.known(),
+            entitled: entitled(one),
+            cap: cap(one),
+            group: group(machine, one),
+            core_type: CoreTypes::new(spec).of_partition(&one.processors),
+            by_weight: machine.hypervisor.policy == Policy::Prsm && !owns,
+            each: polarization(machine, one),
+            balances_per_ns: balances_per_ns(one),
+            nodes: nodes(tree, &homes, &reads),
+            even: is_even(tree, &homes, &reads),
+            spread: Spread::new(tree, reads),
+            working: working(machine, one),
+            fixed: fixed(machine, tree, one),
+            homes_by_node: by_node(tree, &homes),
+            all_homes: self::homes(tree, one, one.processors.count().into()),
+            homes,
+            in_turn: f64::from(in_turn),
+            owns,
+            free: owns && machine.hypervisor.policy == Policy::Prsm,
+            stays,
+            snoozes: aix && one.smt > 1 && machine.accounting == Accounting::DecodeSlots,
+            polls_ns: match &one.guest {
+                Guest::Aix(aix) => aix.snooze_delay_ns.map_or(f64::INFINITY, |ns| ns as f64),
+                _ => 0.0,
+            },
+            handling: Handling::of(one),
+            serves,
+            asks_io: AsksIo::of(one),
+            threads: host.unwrap_or_default(),
+            guests,
+            workloads,
+            first_workload: 0,
+            partition: one.clone(),
+        })
+    }
+}
+
+/// What asks for its processors; else what that is that cannot be told.
+fn demand_of(
+    (spec, one): (&Spec, &Partition),
+    guests: Option<&Guests>,
+    (each, serves): (&[Demand], Option<&Serves>),
+) -> Result<Demand, &'static str> {
+    if let Some(guests) = guests {
+        return Ok(guests.demand());
+    }
+    if !each.is_empty() {
+        return Ok(together(each));
+    }
+    let demand = Demand::of(&spec.machine, one).ok_or_else(|| without_rest(&one.workload))?;
+    Ok(match serves {
+        Some(serves) => serves.demand(spec, one, demand),
+        None => demand,
+    })
+}
+
+/// Share of the bursts whose thread has run before, of one workload or of each of several.
+fn again_of(demand: Demand, each: &[Demand]) -> f64 {
+    match demand.arrivals {
+        _ if !each.is_empty() => again(each),
+        Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
+        _ => 1.0,
+    }
+}
+
+/// Each of several workloads of a partition, as if it were alone; none where there is one.
+fn several(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Vec<Form>, SolveFault> {
+    if one.beside.is_empty() {
+        return Ok(Vec::new());
+    }
+    (0..=one.beside.len())
+        .map(|place| Form::of(spec, tree, &one.with_load(place)))
+        .collect()
+}
+
+/// Whether who flushes translations waits for siblings that are off.
+fn waits_for_flushes(one: &Partition) -> bool {
+    let Processors::Shared { host, .. } = &one.processors else {
+        return false;
+    };
+    host.kvm.as_ref().is_some_and(|kvm| !kvm.paravirtual_flush)
+}
+
+/// Work that leaves no steady state, or none that could be told.
+fn without_rest(workload: &Workload) -> &'static str {
+    match workload {
+        Workload::Loops { .. } => {
+            "what becomes of loops that end, which leave nothing steady (`endless = true` does),"
+        }
+        Workload::Barriers { .. } => "a program whose threads wait for each other at barriers",
+        _ => "its kind of workload",
+    }
+}
+
+/// What of a partition only events tell.
+fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static str> {
+    let profile = &one.profile;
+    if profile.lock_kind == LockKind::Sleeping && profile.lock_share > 0.0 {
+        return Some("a lock for which threads sleep");
+    }
+    if profile.flush_instructions > 0.0 && waits_for_flushes(one) {
+        return Some("waiting for flushes of translations");
+    }
+    let soft = |host: &HostThreads| !host.soft_pins.is_empty();
+    if matches!(&one.processors, Processors::Shared { host, .. } if soft(host)) {
+        return Some("soft affinity");
+    }
+    if !one.beside.is_empty() && one.io_threads.is_some() {
+        return Some("several workloads whose input and output threads of the host do");
+    }
+    let processes = host.is_some_and(|host| host.kvm.is_none());
+    match one.workload {
+        Workload::Pairs { .. } if processes => Some("pairs of processes that wake each other"),
+        Workload::Pairs { message_bytes, .. } if message_bytes > 0 => {
+            Some("pairs whose messages bring something")
+        }
+        _ => None,
+    }
+}
+
+impl Form {
+    /// Its workloads where it has several, by the number under which each is priced.
+    pub fn each_workload(&self) -> impl Iterator<Item = (usize, &Self)> + Clone {
+        (self.first_workload..).zip(&self.workloads)
+    }
+
+    /// Share of its bursts whose thread has run before.
+    pub fn again(&self) -> f64 {
+        match self.partition.workload {
+            Workload::Transactions { .. } | Workload::Users { .. } => {
+                1.0 - 1.0 / self.demand.bursts
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// The same with so many logical cores that z/VM has not parked.
+    pub fn unparked(&self, tree: &Topology, open: u16) -> Self {
+        let homes = homes(tree, &self.partition, open.into());
+        let mut form = Self {
+            filled: self.filled.of_vps(open.into()),
+            homes_by_node: by_node(tree, &homes),
+            homes,
+            in_turn: open.into(),
+            ..self.clone()
+        };
+        if let Some(guests) = &mut form.guests {
+            guests.open = open;
+        }
+        form
+    }
+}
+
+/// Virtual processors that are ever used: threads that always have work stay on the first ones.
+fn in_turn(arrivals: Arrivals, filled: Filled) -> u32 {
+    match arrivals {
+        Arrivals::Always(threads, _) => {
+            let busy = Busy::of(filled, (threads as u32).min(filled.threads()));
+            (busy.vps.ceil() as u32).clamp(1, filled.vps())
+        }
+        _ => filled.vps(),
+    }
+}
+
+/// Chips of the `count` virtual processors of a partition that are ever used, with their shares:
+/// they are homed in turn. New work comes to the first of them, or to the chip with most of them
+/// idle.
+fn homes(tree: &Topology, one: &Partition, count: u32) -> Vec<(ChipId, f64)> {
+    let mut idle: Vec<(ChipId, f64, f64)> = Vec::new();
+    let first = matches!(one.guest, Guest::Aix(_) | Guest::Zvm(_));
+    let all = if first {
+        count
+    } else {
+        u32::from(one.processors.count())
+    };
+    for at in 0..all as usize {
+        let chip = match &one.processors {
+            Processors::Dedicated { cores, .. } => tree.chip_of(cores[at].into()),
+            Processors::Shared { .. } => one.home[at % one.home.len()].into(),
+        };
+        match idle.iter_mut().find(|(of, ..)| *of == chip) {
+            Some((_, vps, _)) => *vps += 1.0,
+            None => idle.push((chip, 1.0, 0.0)),
+        }
+    }
+    for _ in 0..count {
+        // Of equal ones the first.
+        let most = idle.iter_mut().rev().max_by(|a, b| a.1.total_cmp(&b.1));
+        let (_, vps, used) = most.expect("it has a home");
+        (*vps, *used) = (*vps - 1.0, *used + 1.0);
+    }
+    let used = idle.into_iter().filter(|(.., used)| *used > 0.0);
+    used.map(|(chip, _, used)| (chip, used / f64::from(count)))
+        .collect()
+}
+
+fn by_node(tree: &Topology, homes: &[(ChipId, f64)]) -> Vec<(usize, f64)> {
+    let mut nodes: Vec<(usize, f64)> = Vec::new();
+    for (chip, share) in homes {
+        let node = tree.node_of(*chip).index();
+        match nodes.iter_mut().find(|(of, _)| *of == node) {
+            Some((_, sum)) => *sum += share,
+            None => nodes.push((node, *share)),
+        }
+    }
+    nodes
+}
+
+/// Share of what a partition reads from which on a node is one of those it depends on.
+const MUCH: f64 = 0.2;
+
+type Reads = ById<ChipId, Vec<(MemoryId, f64)>>;
+
+/// Nodes of homes and of what is read there, as bits: on a machine of more, the last share one.
+fn nodes(tree: &Topology, homes: &[(ChipId, f64)], reads: &Reads) -> u64 {
+    let bit = |node: NodeId| 1_u64 << node.index().min(63);
+    let mut nodes = 0;
+    for (chip, _) in homes {
+        nodes |= bit(tree.node_of(*chip));
+        for node in tree.nodes() {
+            let there = |(domain, _): &&(MemoryId, f64)| tree.node_of_domain(*domain) == node;
+            let share: f64 = reads[*chip]
+                .iter()
+                .filter(there)
+                .map(|(_, share)| share)
+                .sum();
+            if share >= MUCH {
+                nodes |= bit(node);
+            }
+        }
+    }
+    nodes
+}
+
+/// Whether each home chip reads as much of the memory beside it.
+fn is_even(tree: &Topology, homes: &[(ChipId, f64)], reads: &Reads) -> bool {
+    let beside = |chip: ChipId| -> f64 {
+        let own = |(domain, _): &&(MemoryId, f64)| *domain == tree.domain_of(chip);
+        reads[chip].iter().filter(own).map(|(_, share)| share).sum()
+    };
+    let first = homes.first().map_or(0.0, |(chip, _)| beside(*chip));
+    homes
+        .iter()
+        .all(|(chip, _)| (beside(*chip) - first).abs() < 1e-3)
+}
+
+/// What an instruction costs that no load changes, by busy threads of the core.
+fn fixed(machine: &Machine, tree: &Topology, one: &Partition) -> Vec<Fixed> {
+    (0..=one.smt.max(tree.siblings as u8))
+        .map(|threads| Fixed::of(machine, one, threads.max(1)))
+        .collect()
+}
+
+fn balances_per_ns(one: &Partition) -> f64 {
+    let every = one.guest.unix().rebalance_ns;
+    every.map_or(0.0, |ns| 1.0 / ns as f64)
+}
+
+/// What it says that it is entitled to; PR/SM works that out from the weights of all.
+fn entitled(one: &Partition) -> f64 {
+    match &one.processors {
+        Processors::Shared { entitlement, .. } => *entitlement,
+        Processors::Dedicated { cores, .. } => cores.len() as f64,
+    }
+}
+
+fn cap(one: &Partition) -> f64 {
+    let Processors::Shared { prsm, .. } = &one.processors else {
+        return f64::INFINITY;
+    };
+    let defined = prsm.defined_capacity.map(|it| it.cores);
+    let least = [prsm.cap, defined].into_iter().flatten().reduce(f64::min);
+    least.unwrap_or(f64::INFINITY)
+}
+
+/// Under PR/SM each logical core has a share of its own.
+fn polarization(machine: &Machine, one: &Partition) -> Option<Polarization> {
+    match &one.processors {
+        Processors::Shared { prsm, .. } if machine.hypervisor.policy == Policy::Prsm => {
+            Some(prsm.polarization)
+        }
+        _ => None,
+    }
+}
+
+/// Under PR/SM a group limits, elsewhere a pool that is not the default one.
+fn group(machine: &Machine, one: &Partition) -> Option<usize> {
+    let Processors::Shared { prsm, pool, .. } = &one.processors else {
+        return None;
+    };
+    if machine.hypervisor.policy == Policy::Prsm {
+        return prsm.group.map(usize::from);
+    }
+    (*pool > 0).then_some(usize::from(*pool))
+}

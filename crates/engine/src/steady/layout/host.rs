@@ -1,0 +1,405 @@
+//! Processors of a host, and who may use which: a host puts threads on hardware threads, within the
+//! sets of control groups and pins.
+
+use std::collections::BTreeMap;
+
+use crate::hypervisor::policies::queue_of;
+use crate::ids::ChipId;
+use crate::machine::Topology;
+use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
+use crate::steady::layout::form::Form;
+use crate::steady::queues::demand::Arrivals;
+
+/// Processors that the same threads may use.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::steady) struct Lot {
+    pub cpus: f64,
+    /// Their numbers.
+    pub members: Vec<u16>,
+    /// What interrupts take of them [processors].
+    pub taken: f64,
+    /// Number of their run queue, under Xen; elsewhere all have one.
+    pub queue: usize,
+    /// By chip.
+    pub on: Vec<(usize, f64)>,
+    /// Share of the siblings of its processors that are in each lot.
+    pub beside: Vec<f64>,
+}
+
+/// Threads of a partition that may use the same lots.
+#[derive(Clone, Debug)]
+pub(in crate::steady) struct Unit {
+    pub partition: usize,
+    /// Share of the partition's threads.
+    pub share: f64,
+    /// Lots that they may use, with the share of their time there.
+    pub lots: Vec<(usize, f64)>,
+    /// Share of their time by chip.
+    pub seats: Vec<(usize, f64)>,
+}
+
+/// A host's scheduler as the solver sees it: its constants, and who is where.
+#[derive(Clone, Debug)]
+pub(in crate::steady) struct Host {
+    pub policy: Policy,
+    pub cgroups: Vec<Cgroup>,
+    pub siblings: usize,
+    /// What a switch takes [ns].
+    pub switch_ns: f64,
+    /// How long one of those that wait for a processor runs [ns].
+    pub turn_ns: f64,
+    pub numa: Option<NumaBalancing>,
+    /// Number of the run queue of each processor.
+    pub queue_of: Vec<usize>,
+    pub lots: Vec<Lot>,
+    pub units: Vec<Unit>,
+    /// Share of each chip's processors that see to interrupts; none = nothing.
+    pub handling: Vec<f64>,
+    /// Share of the time in which one that polls is left to: others may want its processor.
+    pub room: f64,
+    /// Steps since partitions took another form.
+    pub steps: usize,
+}
+
+/// What is left of a chip.
+#[derive(Clone, Copy, Debug, Default)]
+struct Room {
+    cpus: f64,
+    variance: f64,
+}
+
+impl Room {
+    /// Whether it has room for a thread that is busy for such a share of the time, and is hardly
+    /// ever full: from a full one threads are drawn away at once, and back at the next scan only.
+    fn has(&self, each: f64) -> bool {
+        let variance = self.variance + (each * (1.0 - each)).max(0.0);
+        self.cpus >= each.min(1.0) + HARDLY_EVER * variance.sqrt() - 1e-9
+    }
+}
+
+/// What may still come to the processors beside each memory because it is there: as long as no
+/// node carries more than its part, for load balancing would take it away again, but for one more
+/// where few run.
+#[derive(Clone, Debug)]
+struct Pull {
+    left: Vec<f64>,
+}
+
+impl Pull {
+    /// Of a host on which so many threads have work at once.
+    fn of(tree: &Topology, rooms: &[Room], busy: f64) -> Self {
+        let cpus = |domain| -> f64 {
+            let chips = tree.chips_beside(domain).numbers();
+            rooms[chips].iter().map(|room| room.cpus).sum()
+        };
+        let all: f64 = rooms.iter().map(|room| room.cpus).sum();
+        let lax = f64::from(crate::hypervisor::policies::lax(tree));
+        let most = |domain| {
+            let even = (busy * cpus(domain) / all - 1e-9).ceil().max(1.0);
+            if even < lax {
+                even + 1.0
+            } else {
+                even
+            }
+        };
+        Self {
+            left: tree.domains().into_iter().map(most).collect(),
+        }
+    }
+}
+
+/// Standard deviations beyond which it hardly ever comes to.
+const HARDLY_EVER: f64 = 3.0;
+/// Steps after each of which threads are dealt out anew: what they want is known by then.
+const DEALS: usize = 2;
+/// The same under Xen, where run queues go by how busy threads are: after twice as many each time.
+const LAST_DEAL: usize = 32;
+/// Rounds in which threads that may use several lots are evened out over them.
+const ROUNDS: usize = 40;
+
+impl Host {
+    /// A machine's; none where no host schedules.
+    pub fn of(spec: &Spec, tree: &Topology) -> Option<Self> {
+        let hypervisor = &spec.machine.hypervisor;
+        let siblings = usize::from(hypervisor.siblings.max(1));
+        let linux = &hypervisor.linux;
+        let is_linux = hypervisor.policy == Policy::Linux;
+        hypervisor.policy.is_host().then(|| Self {
+            policy: hypervisor.policy,
+            cgroups: spec.cgroups.clone(),
+            siblings,
+            switch_ns: if is_linux {
+                linux.switch_ns as f64
+            } else {
+                hypervisor.credit2.switch_ns as f64
+            },
+            turn_ns: if is_linux {
+                let cpus = usize::from(spec.machine.active_cores) * siblings;
+                crate::hypervisor::policies::turn_ns(linux, cpus)
+            } else {
+                hypervisor
+                    .credit2
+                    .rate_limit_ns
+                    .max(hypervisor.credit2.min_timer_ns) as f64
+            },
+            numa: linux.numa_balancing.filter(|_| is_linux),
+            queue_of: if is_linux {
+                vec![0; usize::from(tree.active_cores)]
+            } else {
+                queue_of(&spec.machine, tree)
+            },
+            lots: Vec::new(),
+            units: Vec::new(),
+            handling: Vec::new(),
+            room: 1.0,
+            steps: 0,
+        })
+    }
+
+    /// Who may use which processors.
+    pub fn divide(&mut self, tree: &Topology, forms: &[&Form]) {
+        (self.steps, self.room) = (0, 1.0);
+        let mut masks: Vec<&Vec<u16>> = forms
+            .iter()
+            .flat_map(|form| &form.threads.sets)
+            .filter_map(|(set, _)| set.as_ref())
+            .collect();
+        masks.sort();
+        masks.dedup();
+        let mut lots: BTreeMap<(Vec<bool>, usize), Vec<u16>> = BTreeMap::new();
+        for cpu in 0..tree.active_cores {
+            let who = masks.iter().map(|mask| mask.contains(&cpu)).collect();
+            let queue = self.queue_of[usize::from(cpu)];
+            lots.entry((who, queue)).or_default().push(cpu);
+        }
+        let members: Vec<&Vec<u16>> = lots.values().collect();
+        self.lots = members
+            .iter()
+            .map(|cpus| self.lot(tree, cpus, &members))
+            .collect();
+        self.units.clear();
+        for (partition, form) in forms.iter().enumerate() {
+            for (set, share) in &form.threads.sets {
+                let mask = set.as_ref().and_then(|set| masks.binary_search(&set).ok());
+                let usable = lots
+                    .keys()
+                    .enumerate()
+                    .filter(|(_, (who, _))| mask.is_none_or(|mask| who[mask]));
+                let usable: Vec<usize> = usable.map(|(at, _)| at).collect();
+                let all: f64 = usable.iter().map(|at| self.lots[*at].cpus).sum();
+                let part = |at: &usize| (*at, self.lots[*at].cpus / all);
+                self.units.push(Unit {
+                    partition,
+                    share: *share,
+                    lots: usable.iter().map(part).collect(),
+                    seats: Vec::new(),
+                });
+            }
+        }
+    }
+
+    fn lot(&self, tree: &Topology, cpus: &[u16], all: &[&Vec<u16>]) -> Lot {
+        let mut on: BTreeMap<usize, f64> = BTreeMap::new();
+        for cpu in cpus {
+            *on.entry(tree.chip_of((*cpu).into()).index()).or_default() += 1.0;
+        }
+        let siblings = self.siblings as u16;
+        let mut beside = vec![0.0; all.len()];
+        if siblings > 1 {
+            let each = 1.0 / (cpus.len() * (self.siblings - 1)) as f64;
+            for cpu in cpus {
+                let first = cpu / siblings * siblings;
+                for other in (first..first + siblings).filter(|other| other != cpu) {
+                    let of = all.iter().position(|lot| lot.binary_search(&other).is_ok());
+                    if let Some(of) = of {
+                        beside[of] += each;
+                    }
+                }
+            }
+        }
+        Lot {
+            cpus: cpus.len() as f64,
+            members: cpus.to_vec(),
+            taken: 0.0,
+            queue: self.queue_of[usize::from(cpus[0])],
+            on: on.into_iter().collect(),
+            beside,
+        }
+    }
+
+    /// Evens out threads that may use several lots, and deals all out to chips, while this is due;
+    /// `busy` are the threads with work of each partition, of so many.
+    pub fn deal(&mut self, tree: &Topology, forms: &[&Form], busy: &[f64]) -> bool {
+        self.steps += 1;
+        if self.policy == Policy::Credit2 {
+            return self.deal_queues(forms, busy);
+        }
+        if self.steps > DEALS {
+            return false;
+        }
+        self.even_out(busy);
+        let mut rooms = vec![Room::default(); tree.chips().len()];
+        for lot in &self.lots {
+            lot.on
+                .iter()
+                .for_each(|(chip, cpus)| rooms[*chip].cpus += cpus);
+        }
+        let mut pull = Pull::of(tree, &rooms, busy.iter().sum());
+        let mut units = std::mem::take(&mut self.units);
+        for stays in [true, false] {
+            for unit in &mut units {
+                let form = forms[unit.partition];
+                let first = matches!(form.demand.arrivals, Arrivals::Always(..));
+                if first == stays {
+                    self.seat(tree, form, busy, unit, (&mut rooms, &mut pull));
+                }
+            }
+        }
+        self.units = units;
+        true
+    }
+
+    /// The same under Xen, from which the chips follow.
+    fn deal_queues(&mut self, forms: &[&Form], busy: &[f64]) -> bool {
+        let due = self.steps.is_power_of_two() && self.steps <= LAST_DEAL;
+        if !due || !self.deal_to_queues(forms, busy) {
+            return false;
+        }
+        self.even_out(busy);
+        for unit in &mut self.units {
+            let mut seats: BTreeMap<usize, f64> = BTreeMap::new();
+            for (lot, part) in &unit.lots {
+                let lot = &self.lots[*lot];
+                for (chip, cpus) in &lot.on {
+                    *seats.entry(*chip).or_default() += part * cpus / lot.cpus;
+                }
+            }
+            unit.seats = seats.into_iter().collect();
+        }
+        true
+    }
+
+    /// Goes on until the lots of a queue that threads may use are used alike, as far as that can
+    /// be.
+    fn even_out(&mut self, busy: &[f64]) {
+        let queues = self.queue_of.last().map_or(0, |last| last + 1);
+        if self.lots.len() <= queues {
+            return;
+        }
+        for _ in 0..ROUNDS {
+            let used = self.used(busy);
+            for unit in &mut self.units {
+                let (mut before, mut now) = (vec![0.0; queues], vec![0.0; queues]);
+                for (lot, share) in &mut unit.lots {
+                    let lot = (&self.lots[*lot], used[*lot]);
+                    before[lot.0.queue] += *share;
+                    *share /= (lot.1 / lot.0.cpus).max(0.01).sqrt();
+                    now[lot.0.queue] += *share;
+                }
+                for (lot, share) in &mut unit.lots {
+                    let queue = self.lots[*lot].queue;
+                    *share *= before[queue] / now[queue].max(1e-300);
+                }
+            }
+        }
+    }
+
+    /// Share of a unit's time on a chip and in a lot; the part of it there, and on the chip.
+    pub fn both(&self, (lot, part): (usize, f64), (chip, share): (usize, f64)) -> f64 {
+        let lot = &self.lots[lot];
+        let on = lot.on.iter().find(|(at, _)| *at == chip);
+        match (self.policy, on) {
+            (_, None) => 0.0,
+            (Policy::Credit2, Some((_, cpus))) => part * cpus / lot.cpus,
+            _ => part * share,
+        }
+    }
+
+    /// Threads with work by lot.
+    pub fn used(&self, busy: &[f64]) -> Vec<f64> {
+        let mut used = vec![0.0; self.lots.len()];
+        for unit in &self.units {
+            for (lot, share) in &unit.lots {
+                used[*lot] += share * unit.share * busy[unit.partition];
+            }
+        }
+        used
+    }
+
+    /// Puts each thread of a unit where most processors are without work: first beside its memory,
+    /// if it is drawn there.
+    fn seat(
+        &self,
+        tree: &Topology,
+        form: &Form,
+        busy: &[f64],
+        unit: &mut Unit,
+        (rooms, pull): (&mut [Room], &mut Pull),
+    ) {
+        let vps = f64::from(form.filled.vps());
+        let vps = match form.demand.arrivals {
+            Arrivals::Always(threads, _) => vps.min(threads).max(1.0),
+            _ => vps,
+        };
+        let count = (unit.share * vps).round().max(1.0) as usize;
+        let each = busy[unit.partition] / vps;
+        let mut usable: Vec<usize> = unit
+            .lots
+            .iter()
+            .flat_map(|(lot, _)| self.lots[*lot].on.iter().map(|(chip, _)| *chip))
+            .collect();
+        usable.sort_unstable();
+        usable.dedup();
+        let mut seats: BTreeMap<usize, f64> = BTreeMap::new();
+        for at in 0..count {
+            let wanted = preferred(tree, form, (at as f64 + 0.5) / count as f64);
+            let beside = |chip: &usize| {
+                wanted.is_none_or(|domain| tree.domain_of(ChipId::new(*chip)).index() == domain)
+            };
+            let node = |chip: usize| -> f64 {
+                let node = tree.node_of(ChipId::new(chip));
+                rooms[tree.chips_of(node).numbers()]
+                    .iter()
+                    .map(|of| of.cpus)
+                    .sum()
+            };
+            let most = |a: &usize, b: &usize| {
+                let by_node = node(*a).total_cmp(&node(*b));
+                by_node
+                    .then(rooms[*a].cpus.total_cmp(&rooms[*b].cpus))
+                    .then(b.cmp(a))
+            };
+            let near = usable.iter().copied().filter(beside).max_by(most);
+            let domain = |chip: usize| tree.domain_of(ChipId::new(chip)).index();
+            let pulls = |chip: usize| pull.left[domain(chip)] >= each - 1e-9;
+            let near = near.filter(|chip| rooms[*chip].has(each) && pulls(*chip));
+            let chip = near.or_else(|| usable.iter().copied().max_by(most));
+            if let Some(chip) = chip {
+                rooms[chip].cpus -= each;
+                pull.left[domain(chip)] -= each;
+                rooms[chip].variance += (each * (1.0 - each)).max(0.0);
+                *seats.entry(chip).or_default() += 1.0 / count as f64;
+            }
+        }
+        unit.seats = seats.into_iter().collect();
+    }
+}
+
+/// Memory domain that a thread at this place of its partition's is drawn to: that with most of the
+/// memory if all fit there, else dealt out by the memory.
+fn preferred(tree: &Topology, form: &Form, place: f64) -> Option<usize> {
+    let shares = form.threads.drawn.as_ref()?;
+    let most = (0..shares.len())
+        .rev()
+        .max_by(|a, b| shares[*a].total_cmp(&shares[*b]))?;
+    let chips = tree.chips_beside(crate::ids::MemoryId::new(most)).len();
+    if form.filled.vps() as usize <= chips * usize::from(tree.cores_per_chip) {
+        return Some(most);
+    }
+    let mut sum = 0.0;
+    let found = shares.iter().position(|share| {
+        sum += share;
+        sum >= place
+    });
+    found.or(Some(most))
+}

@@ -1,0 +1,473 @@
+//! A layout on its way to the fixed point: what each partition does where, and what the machine's
+//! caches and links make of it.
+
+use crate::cost::{Class, Contention, Occupancy, Place, Spread, Working};
+use crate::hypervisor::policies::run_time_ns;
+use crate::ids::{ById, ChipId, NodeId};
+use crate::machine::Topology;
+use crate::spec::{Machine, Policy, Spec};
+use crate::steady::cp::figures::{Beside, Cp};
+use crate::steady::layout::core_types::CoreTypes;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::host::Host;
+use crate::steady::layout::scope::Scope;
+use crate::steady::queues::chain::Load;
+use crate::steady::queues::devices::Handled;
+use crate::steady::queues::filling::THREADS;
+use crate::steady::queues::overflow::Groups;
+
+/// Share of a partition's time on a chip below which it is of no account.
+pub(in crate::steady) const NOTHING: f64 = 1e-4;
+
+/// Share of the time of a thread by how many are busy on its core, itself included.
+pub(in crate::steady) type Crowd = [f64; THREADS];
+
+/// A chip on which a partition runs.
+#[derive(Clone, Debug, Default)]
+pub(in crate::steady) struct Site {
+    pub chip: usize,
+    /// Share of its core time there.
+    pub share: f64,
+    /// What an instruction costs by busy threads of the core; those not priced yet are zero.
+    pub classes: Vec<Class>,
+    /// The site before it at which it costs the same.
+    pub twin: Option<usize>,
+    /// What a dispatch loses there to cold caches [ns].
+    pub reload_ns: f64,
+    /// On a host, the share of its time by how many threads are busy on its core.
+    pub crowd: Option<Crowd>,
+    /// On a host, what runs while one is away on one's last processor, and beside it.
+    pub taken: f64,
+    pub beside: f64,
+}
+
+impl Site {
+    /// One that is not priced yet.
+    pub fn new(chip: usize, share: f64, form: &Form) -> Self {
+        Self {
+            chip,
+            share,
+            classes: vec![Class::default(); form.fixed.len()],
+            ..Self::default()
+        }
+    }
+
+    /// Cores for each of its threads that runs, which are less than one where these share them.
+    pub fn cores(&self) -> f64 {
+        let Some(crowd) = &self.crowd else { return 1.0 };
+        (1..)
+            .zip(&crowd[1..])
+            .map(|(threads, share)| share / f64::from(threads))
+            .sum()
+    }
+}
+
+/// What a partition does on a chip, dispatch by dispatch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::steady) struct Stay {
+    /// Cores that it keeps busy.
+    pub cores: f64,
+    /// How long one of these stays, and how long it is without work then [ns].
+    pub stay_ns: f64,
+    pub away_ns: f64,
+}
+
+/// What an instruction costs at a site.
+pub(in crate::steady) fn classes<'a>(sites: &'a [Site], of: &'a Site) -> &'a [Class] {
+    of.twin.map_or(&of.classes, |twin| &sites[twin].classes)
+}
+
+/// How a partition's logical cores wait that are within their share.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::steady) struct Waits {
+    /// Share of the time with work.
+    pub time: f64,
+    /// Share of the times that work comes to one that has none.
+    pub comings: f64,
+    /// Part of these times by which they are fewer than if the waits were spread evenly: whatever
+    /// comes while all wait comes to one that has work.
+    pub fewer: f64,
+    /// Bursts that are queued behind those that wait, or that they have left.
+    pub queued: f64,
+}
+
+impl Waits {
+    /// Goes part of the way to others.
+    pub fn turn_to(&mut self, to: Self, part: f64) {
+        self.time += part * (to.time - self.time);
+        self.comings += part * (to.comings - self.comings);
+        self.fewer += part * (to.fewer - self.fewer);
+        self.queued += part * (to.queued - self.queued);
+    }
+}
+
+/// What a partition does.
+#[derive(Clone, Debug, Default)]
+pub(in crate::steady) struct Doing {
+    pub sites: Vec<Site>,
+    /// Cores that it is entitled to; under PR/SM the weights of all tell.
+    pub entitled: f64,
+    /// Part of it that its caps leave it, the group's among them.
+    pub allowed: f64,
+    /// What is left of both for those of its virtual processors that have work in a window.
+    pub due: f64,
+    /// Time of an instruction, by busy threads, mean over the chips [ns].
+    pub ns: [f64; THREADS],
+    pub load: Load,
+    /// Share of the time with work in which a dispatch holds a virtual processor up.
+    pub stalled: f64,
+    /// What cold caches add to a burst [ns].
+    pub reload_ns: f64,
+    /// Instructions of a burst, those of z/VM's own for it included, and what comes on top.
+    pub burst: f64,
+    pub extra: Beside,
+    /// Mean response where z/VM's machines, or several workloads, tell it [ns].
+    pub response_ns: Option<f64>,
+    /// Transactions of several workloads in a nanosecond.
+    pub done_per_ns: f64,
+    /// Share of the bursts beside others, see [`Filled`](crate::steady::queues::filling::Filled).
+    pub stray: f64,
+    /// Dispatches in a nanosecond, those of daemons included.
+    pub dispatches: f64,
+    /// Share of the time with work in which its virtual processors have a core.
+    pub served: f64,
+    /// How they wait under PR/SM although they are within their share.
+    pub waits: Waits,
+    /// Whether all cores are used by those that are entitled to them, so that what is entitled to
+    /// nothing never runs.
+    pub starves: bool,
+    /// Chance that somebody waits for the core that one of its logical cores leaves.
+    pub awaited: f64,
+    /// How often in a nanosecond one of its logical cores is thrown off that is beyond its share.
+    pub thrown: f64,
+    /// How many of them wait for cores that others leave.
+    pub queued: f64,
+    /// What interrupts of its devices do to it.
+    pub handled: Handled,
+    /// On a host, threads among which the work is.
+    pub in_use: f64,
+    /// Cores that daemons and polling take; the part of it that is KVM's polling.
+    pub beside: f64,
+    pub polls: f64,
+    /// Cores that it used in the step before.
+    pub before: f64,
+    /// Share of its time on other chips of the home node, and on other nodes.
+    pub away: [f64; 2],
+    /// Share of those that stay for good that came to their home chips before these were full.
+    pub first: f64,
+    /// Share of them that came back to them after they had been thrown off.
+    pub roamed: f64,
+    /// Share of its time on chips that are no home of any of its virtual processors.
+    pub out: f64,
+}
+
+impl Doing {
+    /// As if alone at home, with nothing known of what it costs.
+    pub fn new(form: &Form) -> Self {
+        let mut new = Self::default();
+        new.begin(form);
+        new
+    }
+
+    /// The same, in the room that it has; what dispatches cost is taken to be as before.
+    pub fn begin(&mut self, form: &Form) {
+        let mut sites = std::mem::take(&mut self.sites);
+        sites.truncate(form.homes.len());
+        for (at, (chip, share)) in form.homes.iter().enumerate() {
+            match sites.get_mut(at) {
+                Some(site) => {
+                    (site.chip, site.share, site.twin) = (chip.index(), *share, None);
+                    site.classes.resize(form.fixed.len(), Class::default());
+                }
+                None => sites.push(Site::new(chip.index(), *share, form)),
+            }
+        }
+        *self = Self {
+            sites,
+            entitled: form.entitled,
+            allowed: 1.0,
+            due: form.entitled,
+            burst: form.demand.burst,
+            stalled: self.stalled,
+            reload_ns: self.reload_ns,
+            served: 1.0,
+            in_use: f64::from(form.filled.vps()),
+            ..Self::default()
+        };
+    }
+
+    /// Becomes like another, but for what its instructions cost, in the room that it has.
+    pub fn follow(&mut self, other: &Self) {
+        let mut sites = std::mem::take(&mut self.sites);
+        sites.resize_with(other.sites.len(), Site::default);
+        for (site, other) in sites.iter_mut().zip(&other.sites) {
+            (site.chip, site.share, site.twin) = (other.chip, other.share, None);
+            site.classes.resize(other.classes.len(), Class::default());
+        }
+        *self = Self {
+            sites,
+            ns: other.ns,
+            load: other.load,
+            ..*other
+        };
+    }
+
+    /// Core time in a nanosecond: physical cores used.
+    pub fn cores(&self) -> f64 {
+        self.served * self.load.vps + self.beside
+    }
+}
+
+/// What becomes of the cores of a type, while those of another are looked at.
+#[derive(Clone, Debug)]
+pub(in crate::steady) struct Aside {
+    pub free: ById<ChipId, f64>,
+    pub idle: ById<ChipId, f64>,
+    pub used: ById<ChipId, f64>,
+    pub stays: ById<ChipId, Vec<Stay>>,
+    pub taking: ById<ChipId, [f64; 2]>,
+}
+
+impl Aside {
+    /// Of as many types as there are; none where there is one.
+    pub fn of(types: usize, chips: usize) -> Vec<Self> {
+        let one = Self {
+            free: ById::of(0.0, chips),
+            idle: ById::of(0.0, chips),
+            used: ById::of(0.0, chips),
+            stays: ById::of(Vec::new(), chips),
+            taking: ById::of([0.0; 2], chips),
+        };
+        vec![one; if types > 1 { types } else { 0 }]
+    }
+}
+
+/// The machine and all that runs on it.
+#[derive(Clone)]
+pub(in crate::steady) struct State {
+    pub machine: Machine,
+    /// Cores that groups of partitions, or pools, may use together.
+    pub limits: Vec<f64>,
+    pub tree: Topology,
+    pub contention: Contention,
+    pub occupancy: Occupancy,
+    pub spreads: Vec<Spread>,
+    pub working: Vec<Working>,
+    pub doing: Vec<Doing>,
+    /// Cores by chip that are active, and those of them that are nobody's own.
+    pub active: ById<ChipId, f64>,
+    pub free: ById<ChipId, f64>,
+    /// What those at home on each leave of it.
+    pub idle: ById<ChipId, f64>,
+    /// What those away from home take of that, beside it and elsewhere.
+    pub spare: [ById<ChipId, f64>; 2],
+    /// Cores at work on each.
+    pub used: ById<ChipId, f64>,
+    /// Who finds a core on each chip, and on each node.
+    pub seats: Groups,
+    /// Cores of each that are taken for good.
+    pub taken: ById<ChipId, f64>,
+    pub nodes: Groups,
+    /// What is used beyond what is entitled, by weight.
+    pub excess: f64,
+    /// Cores on which one is thrown off by another, under PR/SM.
+    pub contested: f64,
+    /// Cores that are left there while one is used by who threw somebody off.
+    pub left_meanwhile: f64,
+    /// Part of the usual way that a step goes, so that those that overshoot come to rest.
+    pub pace: f64,
+    /// Room to work in: core time, or shares of it, by chip.
+    pub row: ById<ChipId, f64>,
+    /// Whether somebody waits at a port of the part of the machine that is solved.
+    pub waits: bool,
+    /// Whether each dispatch is taken to find cold caches: a balance is looked for from above.
+    pub cold: bool,
+    /// Whether a part of the machine cannot be solved without the rest.
+    pub spills: bool,
+    /// Who keeps cores of each busy.
+    pub stays: ById<ChipId, Vec<Stay>>,
+    /// How often an idle core of each is taken, see [`State::taking`].
+    pub taking: ById<ChipId, [f64; 2]>,
+    /// The same of all chips of each node together, where cores are of one type.
+    pub taking_on: ById<NodeId, [f64; 2]>,
+    /// Where cores are of several types, which they are, what becomes of those that are not looked
+    /// at, and of which those are that are.
+    pub types: CoreTypes,
+    pub aside: Vec<Aside>,
+    pub at_type: usize,
+    /// z/VM's own in each partition.
+    pub cps: Vec<Cp>,
+    /// Who may use which processors, on a host.
+    pub host: Option<Host>,
+}
+
+impl State {
+    /// With the first form of each partition.
+    pub fn new(spec: &Spec, limits: Vec<f64>, tree: Topology, forms: &[&Form]) -> Self {
+        let (machine, types) = (&spec.machine, CoreTypes::new(spec));
+        let of_several = || forms.iter().flat_map(|form| &form.workloads);
+        let priced = || forms.iter().copied().chain(of_several());
+        let mut active = ById::of(0.0, tree.chips().len());
+        for core in tree
+            .cores()
+            .into_iter()
+            .take(usize::from(tree.active_cores))
+        {
+            active[tree.chip_of(core)] += 1.0;
+        }
+        Self {
+            contention: Contention::new(machine),
+            occupancy: Occupancy::new(machine, &tree),
+            spreads: priced().map(|form| form.spread.clone()).collect(),
+            working: priced().map(|form| form.working).collect(),
+            doing: priced().map(Doing::new).collect(),
+            free: active.clone(),
+            idle: active.clone(),
+            used: ById::of(0.0, active.len()),
+            stays: ById::of(Vec::new(), active.len()),
+            taking: ById::of([0.0; 2], active.len()),
+            taking_on: ById::of([0.0; 2], tree.nodes().len()),
+            seats: Groups::new(active.len()),
+            spare: [active.clone(), active.clone()],
+            taken: ById::of(0.0, active.len()),
+            nodes: Groups::new(tree.nodes().len()),
+            excess: 0.0,
+            contested: 0.0,
+            left_meanwhile: 0.0,
+            pace: 1.0,
+            row: ById::of(0.0, active.len()),
+            waits: false,
+            spills: false,
+            cold: false,
+            aside: Aside::of(types.count, active.len()),
+            types,
+            at_type: 0,
+            cps: vec![Cp::default(); forms.len()],
+            host: None,
+            active,
+            machine: in_effect(spec),
+            limits,
+            tree,
+        }
+    }
+
+    /// A partition takes another form: where it was is forgotten, the rest of the machine is not.
+    pub fn take(&mut self, partition: usize, form: &Form) {
+        self.doing[partition].begin(form);
+        self.spreads[partition].follow(&form.spread);
+        self.working[partition] = form.working;
+        for (workload, of) in form.each_workload() {
+            self.take(workload, of);
+        }
+    }
+
+    /// Part of the machine, and who runs there, become as they are in another state of it.
+    pub fn follow(&mut self, other: &Self, scope: &Scope, forms: &[&Form]) {
+        self.occupancy.follow(&other.occupancy);
+        for at in scope.active.iter().copied() {
+            self.follow_one(at, other, forms[at]);
+            for (workload, of) in forms[at].each_workload() {
+                self.follow_one(workload, other, of);
+            }
+        }
+        self.cps.clone_from(&other.cps);
+        self.aside.clone_from(&other.aside);
+        self.free.follow(&other.free);
+        self.idle.follow(&other.idle);
+        for (of, other) in self.spare.iter_mut().zip(&other.spare) {
+            of.follow(other);
+        }
+        self.used.follow(&other.used);
+        self.seats.follow(&other.seats);
+        self.nodes.follow(&other.nodes);
+        for node in scope.nodes.iter().copied() {
+            self.taking_on[node] = other.taking_on[node];
+            for chip in self.tree.chips_of(node) {
+                self.stays[chip].clone_from(&other.stays[chip]);
+                self.taking[chip] = other.taking[chip];
+            }
+        }
+        self.waits = self.occupancy.waits_on(&scope.ports);
+        self.spills = false;
+    }
+
+    fn follow_one(&mut self, at: usize, other: &Self, form: &Form) {
+        self.doing[at].follow(&other.doing[at]);
+        self.spreads[at].follow(&other.spreads[at]);
+        self.working[at] = form.working;
+    }
+
+    /// Where threads of a partition run, so many on each core.
+    pub fn place_of<'a>(
+        &'a self,
+        (at, form): (usize, &'a Form),
+        chip: ChipId,
+        threads: usize,
+    ) -> Place<'a> {
+        Place {
+            machine: &self.machine,
+            tree: &self.tree,
+            contention: &self.contention,
+            occupancy: &self.occupancy,
+            partition: &form.partition,
+            spread: &self.spreads[at],
+            chip,
+            threads: threads as u8,
+            snoozing_sibling: form.snoozes && threads == 1,
+        }
+    }
+
+    /// Which cores of a part of the machine nobody owns.
+    pub fn share_out(&mut self, forms: &[&Form], scope: &Scope) {
+        if let Some(host) = &mut self.host {
+            host.divide(&self.tree, forms);
+        }
+        if self.types.count > 1 {
+            return self.share_out_types(forms);
+        }
+        for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
+            for chip in chips {
+                self.free[chip] = self.active[chip];
+            }
+        }
+        for form in scope
+            .active
+            .iter()
+            .map(|at| forms[*at])
+            .filter(|form| form.owns)
+        {
+            let count = f64::from(form.partition.processors.count());
+            for (chip, share) in &form.all_homes {
+                self.free[*chip] -= share * count;
+            }
+        }
+    }
+}
+
+/// The machine with the constants that take effect: under PR/SM a time slice is the window.
+fn in_effect(spec: &Spec) -> Machine {
+    let mut machine = spec.machine.clone();
+    if machine.hypervisor.policy == Policy::Prsm {
+        let window_ns = run_time_ns(spec);
+        machine.hypervisor.window_ns = window_ns.unwrap_or(machine.hypervisor.window_ns);
+    }
+    machine
+}
+
+/// How long a virtual processor has a core each time, and is without work then [ns].
+pub(in crate::steady) fn on_and_off(doing: &Doing, form: &Form) -> [f64; 2] {
+    let wakes = doing.load.wakes_per_ns.max(1e-18);
+    let idle = (in_use(doing, form) - doing.load.vps).max(0.0);
+    [doing.served * doing.load.vps / wakes, idle / wakes]
+}
+
+/// Virtual processors among which the work is, as if they had equal parts: a thread that comes
+/// takes the first that is idle, or goes back to where it was, so the last of many hardly ever
+/// have work. If the one of place `i` works while `n` are busy and `n > i`, the squares of their
+/// parts add up to the mean of the lesser of two such numbers, `m - s / sqrt(pi)` of a normal one.
+pub(in crate::steady) fn in_use(doing: &Doing, form: &Form) -> f64 {
+    let mean = doing.load.vps;
+    let lesser = mean - (doing.load.vps_variance / std::f64::consts::PI).sqrt();
+    let parts = mean * mean / lesser.max(0.2 * mean).max(1e-12);
+    parts.max(mean).max(1.0).min(f64::from(form.filled.vps()))
+}

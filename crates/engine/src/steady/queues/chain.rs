@@ -1,0 +1,286 @@
+//! How many of a partition's software threads are runnable, and what its virtual processors do
+//! then.
+//!
+//! Bursts come at a rate that may fall with those that are there, and go at one that grows with the
+//! busy threads until all logical processors are. So the number of runnable threads is a chain of
+//! births and deaths:
+//!
+//! ```text
+//! p(n+1) / p(n) = arrivals(n) / departures(n+1)
+//! ```
+//! For exponential bursts this is exact, waits and think times of any kind included: where
+//! customers only wait for a time of their own, a network has a product form in which all such
+//! stations are one (Baskett, Chandy, Muntz, Palacios, Open, closed, and mixed networks of queues
+//! with different classes of customers, 1975). Other bursts change the queues, not the means of
+//! what is used. By Little's law the mean number and the throughput give the response.
+
+use crate::steady::queues::demand::Arrivals;
+use crate::steady::queues::filling::{Busy, Filled, THREADS};
+
+/// What a partition's virtual processors do, means over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::steady) struct Load {
+    /// Virtual processors with so many busy threads; entry 0 is not used.
+    pub with: [f64; THREADS],
+    /// Virtual processors with work, and the variance of their number.
+    pub vps: f64,
+    pub vps_variance: f64,
+    /// Runnable software threads, those that wait for a logical processor included.
+    pub runnable: f64,
+    /// Those of them that wait for one, and the share of the bursts that do.
+    pub waiting: f64,
+    pub held: f64,
+    /// Bursts done in a nanosecond.
+    pub bursts_per_ns: f64,
+    /// Times in a nanosecond that a burst finds its virtual processor without work.
+    pub wakes_per_ns: f64,
+    /// Share of the bursts that find all virtual processors at work.
+    pub full: f64,
+    /// Whether more comes than can go.
+    pub overrun: bool,
+}
+
+impl Load {
+    /// What was told as if virtual processors were slow waits together now and then: so much fewer
+    /// bursts come to one without work, and so many are queued at least.
+    pub fn wait_together(&mut self, fewer: f64, queued: f64) {
+        self.wakes_per_ns *= 1.0 - fewer;
+        let more = (queued - self.waiting).max(0.0);
+        self.waiting += more;
+        self.runnable += more;
+    }
+}
+
+/// Share of the probability below which what may still come is of no account.
+const TAIL: f64 = 1e-9;
+
+/// Works a chain out. `rates[k]` are bursts that a virtual processor with `k` busy threads does in
+/// a nanosecond; `filled` says how many have how many.
+pub(in crate::steady) fn load(
+    arrivals: Arrivals,
+    rates: &[f64; THREADS],
+    filled: Filled,
+    known: &[Busy],
+) -> Load {
+    match arrivals {
+        Arrivals::Never => Load::default(),
+        Arrivals::Always(threads, duty) => always(threads, duty, rates, filled),
+        Arrivals::Open(per_ns) => {
+            let most = departures(rates, filled, filled.threads());
+            if per_ns >= most {
+                let mut all = always(f64::from(filled.threads()), 1.0, rates, filled);
+                (all.overrun, all.runnable) = (true, f64::INFINITY);
+                return all;
+            }
+            walk(|_| per_ns, rates, (filled, known), None)
+        }
+        Arrivals::Closed(count, away_ns) if away_ns <= 0.0 => always(count, 1.0, rates, filled),
+        Arrivals::Closed(count, away_ns) => walk(
+            |n| (count - n) / away_ns,
+            rates,
+            (filled, known),
+            Some(count),
+        ),
+    }
+}
+
+fn departures(rates: &[f64; THREADS], filled: Filled, threads: u32) -> f64 {
+    let mut all = 0.0;
+    filled.each(threads, |busy, vps| all += vps * rates[busy]);
+    all
+}
+
+/// A fixed number of threads that are there for a share of the time.
+fn always(threads: f64, duty: f64, rates: &[f64; THREADS], filled: Filled) -> Load {
+    let running = (threads as u32).min(filled.threads());
+    let mut load = Load::default();
+    filled.each(running, |busy, vps| {
+        load.with[busy] += duty * vps;
+        load.vps += vps;
+        load.bursts_per_ns += duty * vps * rates[busy];
+    });
+    load.vps_variance = load.vps * load.vps * duty * (1.0 - duty);
+    load.vps *= duty;
+    load.runnable = duty * threads;
+    load
+}
+
+/// Goes through the states from none on; probabilities are scaled by that of state 0, and all sums
+/// again where they would leave what a number can hold.
+fn walk(
+    arrivals: impl Fn(f64) -> f64,
+    rates: &[f64; THREADS],
+    (filled, known): (Filled, &[Busy]),
+    count: Option<f64>,
+) -> Load {
+    let most = filled.threads();
+    let at = |n: u32| {
+        let n = n.min(most);
+        known
+            .get(n as usize)
+            .copied()
+            .unwrap_or_else(|| Busy::of(filled, n))
+    };
+    let mut sums = Sums {
+        most: f64::from(most),
+        ..Sums::default()
+    };
+    let (mut p, mut n) = (1.0_f64, 0_u32);
+    let (mut now, mut rate) = (at(0), 0.0);
+    loop {
+        let coming = arrivals(f64::from(n)).max(0.0);
+        sums.add_last(p, f64::from(n), &now, rate);
+        sums.add_coming(p * coming, &now, filled.returns);
+        sums.add_held(p * coming, n >= most);
+        let next = at(n + 1);
+        let next_rate = next.rate(rates);
+        let ratio = coming / next_rate;
+        if n >= most && count.is_none() {
+            sums.add_tail(p * ratio, n + 1, ratio, (&now, rate));
+            sums.add_held(p * ratio / (1.0 - ratio) * coming, true);
+            break;
+        }
+        (now, rate) = (next, next_rate);
+        p *= ratio;
+        n += 1;
+        let is_small = ratio < 0.9 && p < TAIL * sums.all * (1.0 - ratio);
+        if coming <= 0.0 || count.is_some_and(|count| f64::from(n) > count) || is_small {
+            break;
+        }
+        if p > 1e200 {
+            sums.scale(1e-200);
+            p *= 1e-200;
+        }
+    }
+    sums.load()
+}
+
+#[derive(Default)]
+struct Sums {
+    all: f64,
+    load: Load,
+    squares: f64,
+    coming: f64,
+    /// All that come, and the most threads that are busy.
+    came: f64,
+    most: f64,
+}
+
+impl Sums {
+    /// Bursts that come to a state.
+    fn add_coming(&mut self, coming: f64, busy: &Busy, returns: bool) {
+        self.load.wakes_per_ns += coming * busy.wakes;
+        if returns {
+            self.coming += coming;
+            self.load.full += coming * busy.full;
+        }
+    }
+
+    /// Bursts that come to a state in which they have to wait, or not.
+    fn add_held(&mut self, coming: f64, held: bool) {
+        self.came += coming;
+        self.load.held += if held { coming } else { 0.0 };
+    }
+
+    /// A state of `n` threads.
+    fn add_last(&mut self, p: f64, n: f64, busy: &Busy, rate: f64) {
+        self.all += p;
+        for (sum, vps) in self.load.with.iter_mut().zip(busy.with) {
+            *sum += p * vps;
+        }
+        self.load.vps += p * busy.vps;
+        self.squares += p * busy.vps * busy.vps;
+        self.load.runnable += p * n;
+        self.load.waiting += p * (n - self.most).max(0.0);
+        self.load.bursts_per_ns += p * rate;
+    }
+
+    /// States from `n` on, in which all logical processors are busy and each has `ratio` times the
+    /// probability of the one before it.
+    fn add_tail(&mut self, p: f64, n: u32, ratio: f64, (busy, rate): (&Busy, f64)) {
+        let all = p / (1.0 - ratio);
+        self.add_last(all, f64::from(n) + ratio / (1.0 - ratio), busy, rate);
+    }
+
+    fn scale(&mut self, by: f64) {
+        self.all *= by;
+        self.squares *= by;
+        self.coming *= by;
+        self.came *= by;
+        self.load.with.iter_mut().for_each(|sum| *sum *= by);
+        for sum in [
+            &mut self.load.vps,
+            &mut self.load.runnable,
+            &mut self.load.waiting,
+            &mut self.load.held,
+            &mut self.load.bursts_per_ns,
+            &mut self.load.wakes_per_ns,
+            &mut self.load.full,
+        ] {
+            *sum *= by;
+        }
+    }
+
+    fn load(mut self) -> Load {
+        let all = self.all;
+        self.scale(1.0 / all);
+        self.load.full /= self.coming.max(1e-300);
+        self.load.held /= self.came.max(1e-300);
+        self.load.vps_variance = (self.squares - self.load.vps * self.load.vps).max(0.0);
+        self.load
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Virtual processors of one thread that each do a burst in a nanosecond.
+    fn single(vps: u16) -> (Filled, [f64; THREADS]) {
+        let mut rates = [0.0; THREADS];
+        rates[1] = 1.0;
+        (Filled::single(vps), rates)
+    }
+
+    #[test]
+    fn one_processor_is_the_queue_of_textbooks() {
+        let (filled, rates) = single(1);
+        for load in [0.1, 0.5, 0.9, 0.99] {
+            let found = super::load(Arrivals::Open(load), &rates, filled, &[]);
+            assert!((found.vps - load).abs() < 1e-9);
+            assert!((found.runnable - load / (1.0 - load)).abs() < 1e-6 / (1.0 - load));
+            assert!((found.wakes_per_ns - load * (1.0 - load)).abs() < 1e-9);
+        }
+        assert!(super::load(Arrivals::Open(1.0), &rates, filled, &[]).overrun);
+    }
+
+    #[test]
+    fn several_processors_are_erlangs_queue() {
+        // M/M/3 with an offered load of 2: chance to wait 4/9, mean queue 8/9.
+        let (filled, rates) = single(3);
+        let found = super::load(Arrivals::Open(2.0), &rates, filled, &[]);
+        assert!((found.vps - 2.0).abs() < 1e-9);
+        assert!((found.runnable - 26.0 / 9.0).abs() < 1e-9);
+        assert!((found.held - 4.0 / 9.0).abs() < 1e-9 && (found.waiting - 8.0 / 9.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_few_customers_are_the_machine_repairman() {
+        // Two customers who are away for as long as a burst takes: p = 1, 2, 2 fifths.
+        let (filled, rates) = single(1);
+        let found = super::load(Arrivals::Closed(2.0, 1.0), &rates, filled, &[]);
+        assert!((found.runnable - 1.2).abs() < 1e-12);
+        assert!((found.bursts_per_ns - 0.8).abs() < 1e-12);
+        let many = super::load(Arrivals::Closed(5_000.0, 1.0), &rates, filled, &[]);
+        assert!((many.bursts_per_ns - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn who_is_always_there_keeps_as_many_busy() {
+        let (filled, rates) = single(4);
+        let found = super::load(Arrivals::Always(3.0, 0.5), &rates, filled, &[]);
+        assert_eq!((found.vps, found.bursts_per_ns), (1.5, 1.5));
+        let all = super::load(Arrivals::Always(9.0, 1.0), &rates, filled, &[]);
+        assert_eq!((all.vps, all.runnable), (4.0, 9.0));
+    }
+}

@@ -1,0 +1,381 @@
+//! Which virtual processors a guest's busy threads are on.
+
+use crate::guest::filled;
+use crate::spec::Partition;
+
+/// Most threads of a core.
+pub(in crate::steady) const THREADS: usize = 9;
+/// Share of bursts beside others below which they are of no account.
+const LITTLE: f64 = 1e-4;
+
+/// How a guest fills its virtual processors.
+///
+/// Where `f` threads of one are loaded before the next, a full one that loses a thread has a hole,
+/// which the next arrival fills, and one that stays behind drains. With `n` threads busy, holes
+/// come and go at equal rates but for those that vanish with the last thread of a virtual
+/// processor, so their number is about the positive half of a normal one: its variance is `n /
+/// 2g`, with `g` = 1 for two threads. For more, the virtual processors that drain have `k` threads
+/// in proportion to `1/k`, the time that one stays there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::steady) struct Filled {
+    vps: u32,
+    smt: u32,
+    /// Threads of one that are loaded before the next.
+    first: u32,
+    /// Draining of holes, and mean threads of a virtual processor that drains.
+    drain: f64,
+    partly: f64,
+    /// Whether threads stay for good, so that the order is what balancing makes of it.
+    settled: bool,
+    /// Whether a thread goes back to the very logical processor it was on, whatever its siblings
+    /// do.
+    pub returns: bool,
+    /// Share of the bursts that run beside the first thread of a virtual processor, though others
+    /// may be without work.
+    stray: f64,
+    /// Share of the bursts whose thread has run before.
+    again: f64,
+    /// Threads beside the others that always have work: each came to a virtual processor first.
+    stay: f64,
+}
+
+/// The virtual processors while so many threads are busy.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::steady) struct Busy {
+    /// How many have how many of them.
+    pub with: [f64; THREADS],
+    /// With work.
+    pub vps: f64,
+    /// Chance that the next thread finds no virtual processor to join.
+    pub wakes: f64,
+    /// Chance that no virtual processor is without work, where that counts.
+    pub full: f64,
+}
+
+impl Busy {
+    pub fn of(filled: Filled, threads: u32) -> Self {
+        let mut busy = Self {
+            wakes: filled.wakes(threads),
+            ..Self::default()
+        };
+        if filled.returns {
+            busy.full = filled.full(threads);
+        }
+        filled.each(threads, |threads, vps| {
+            busy.with[threads] += vps;
+            busy.vps += vps;
+        });
+        busy
+    }
+
+    /// Bursts done in a nanosecond, by what one virtual processor does.
+    pub fn rate(&self, rates: &[f64; THREADS]) -> f64 {
+        self.with
+            .iter()
+            .zip(rates)
+            .map(|(vps, rate)| vps * rate)
+            .sum()
+    }
+}
+
+impl Filled {
+    /// For each number of busy threads, where that is known beforehand: nothing strays.
+    pub fn known(self) -> Vec<Busy> {
+        if self.returns {
+            return Vec::new();
+        }
+        (0..=self.threads())
+            .map(|threads| Busy::of(self, threads))
+            .collect()
+    }
+
+    /// Of a partition; a core has so many `parts`, and its threads may stay for good.
+    pub fn of(partition: &Partition, parts: u8, settled: bool) -> Self {
+        let smt = u32::from(partition.smt);
+        let packs = match &partition.guest {
+            crate::spec::Guest::Aix(_) => true,
+            guest => guest.unix().packing,
+        };
+        let first = u32::from(filled(&partition.guest, partition.smt, parts));
+        let first = if packs { first } else { 1 };
+        Self {
+            vps: u32::from(partition.processors.count()),
+            smt,
+            settled,
+            returns: !packs && smt > 1 && !settled,
+            ..Self::order(first)
+        }
+    }
+
+    /// No virtual processors, of which so many threads are loaded before the next.
+    fn order(first: u32) -> Self {
+        let full = f64::from(first);
+        let harmonic: f64 = (1..first).map(|k| 1.0 / f64::from(k)).sum();
+        Self {
+            vps: 0,
+            smt: 1,
+            first,
+            drain: 0.5 * full / (full * harmonic - full + 1.0),
+            partly: (full - 1.0) / harmonic.max(1.0),
+            settled: false,
+            returns: false,
+            stray: 0.0,
+            again: 0.0,
+            stay: 0.0,
+        }
+    }
+
+    /// With so many virtual processors.
+    pub fn of_vps(self, vps: u32) -> Self {
+        Self { vps, ..self }
+    }
+
+    /// With so many bursts of threads that have run before.
+    pub fn with(self, again: f64) -> Self {
+        Self { again, ..self }
+    }
+
+    /// With so many threads beside the others that always have work.
+    pub fn beside(self, stay: f64) -> Self {
+        Self {
+            stay: stay.min(f64::from(self.vps)),
+            ..self
+        }
+    }
+
+    /// With so many bursts beside others.
+    pub fn strayed(self, stray: f64) -> Self {
+        Self { stray, ..self }
+    }
+
+    /// Logical processors.
+    pub fn threads(self) -> u32 {
+        self.vps * self.smt
+    }
+
+    /// Virtual processors.
+    pub fn vps(self) -> u32 {
+        self.vps
+    }
+
+    /// Goes through the virtual processors with work while so many threads are busy: by their busy
+    /// threads, how many there are.
+    pub fn each(self, threads: u32, mut each: impl FnMut(usize, f64)) {
+        if self.stray > LITTLE && threads < self.threads() {
+            return self.each_astray(f64::from(threads), each);
+        }
+        if threads < self.vps * self.first {
+            if self.first > 1 && !self.settled {
+                return self.each_with_holes(f64::from(threads), each);
+            }
+            let (full, rest) = (threads / self.first, threads % self.first);
+            if full > 0 {
+                each(self.first as usize, f64::from(full));
+            }
+            if rest > 0 {
+                each(rest as usize, 1.0);
+            }
+            return;
+        }
+        let (few, more) = (threads / self.vps, threads % self.vps);
+        if few > 0 {
+            each(few as usize, f64::from(self.vps - more));
+        }
+        if more > 0 {
+            each(few as usize + 1, f64::from(more));
+        }
+    }
+
+    /// Shares of the first threads and of the others that are busy.
+    fn busy(self, threads: f64) -> (f64, f64) {
+        let (vps, others) = (f64::from(self.vps), f64::from(self.vps * (self.smt - 1)));
+        let least = (threads - vps).max(0.0);
+        let come = (threads - self.stay).max(0.0);
+        let astray = (self.stray * come).max(least).min(others);
+        let most = 1.0 - 1e-9;
+        (
+            ((threads - astray) / vps).min(1.0),
+            (astray / others).min(most),
+        )
+    }
+
+    fn each_astray(self, threads: f64, mut each: impl FnMut(usize, f64)) {
+        let (first, other) = self.busy(threads);
+        let others = self.smt - 1;
+        let mut chance = (1.0 - other).powi(others as i32);
+        let ratio = other / (1.0 - other).max(1e-12);
+        for busy in 0..=others {
+            let vps = f64::from(self.vps) * chance;
+            if busy > 0 {
+                each(busy as usize, vps * (1.0 - first));
+            }
+            each(busy as usize + 1, vps * first);
+            chance *= ratio * f64::from(others - busy) / f64::from(busy + 1);
+        }
+    }
+
+    /// Share of the bursts that run astray, if while so many threads are busy all virtual
+    /// processors have work for a share `full` of the time: those that came there then, and those
+    /// that come back because they were there.
+    pub fn astray(self, threads: f64, full: f64, balanced: f64) -> f64 {
+        if !self.returns || threads <= 0.0 {
+            return 0.0;
+        }
+        let come = (threads - self.stay).max(0.0);
+        let per_other = come / f64::from(self.vps * (self.smt - 1));
+        let first = (threads - self.stray * come) / f64::from(self.vps);
+        let first = first.min(1.0);
+        let comes = full * (1.0 - self.again + self.again * (1.0 - self.stray) * first);
+        let comes = (comes - balanced).max(0.0);
+        // stray (1 - again + again (1 - full) per_other stray) = comes
+        let (square, linear) = (self.again * (1.0 - full) * per_other, 1.0 - self.again);
+        if square < 1e-12 {
+            return (comes / linear.max(1e-12)).min(1.0);
+        }
+        let root = (linear * linear + 4.0 * square * comes).sqrt();
+        ((root - linear) / (2.0 * square)).min(1.0)
+    }
+
+    /// Chance that no virtual processor is without work.
+    pub fn full(self, threads: u32) -> f64 {
+        if self.smt == 1 || threads >= self.threads() {
+            return f64::from(u8::from(threads >= self.vps));
+        }
+        let (first, other) = self.busy(f64::from(threads));
+        let idle = f64::from(self.vps) * (1.0 - first);
+        let beside = 1.0 - (1.0 - other).powi(self.smt as i32 - 1);
+        if idle < 0.5 {
+            1.0
+        } else {
+            beside.powf(idle)
+        }
+    }
+
+    fn each_with_holes(self, threads: f64, mut each: impl FnMut(usize, f64)) {
+        let full = f64::from(self.first);
+        let least = (threads / full).ceil();
+        let holes = (threads / (std::f64::consts::PI * self.drain)).sqrt();
+        let most = threads.min(f64::from(self.vps));
+        let vps = ((threads + holes) / full).max(least).min(most);
+        let filled = ((threads - vps * self.partly) / (full - self.partly)).max(0.0);
+        if filled > 0.0 {
+            each(self.first as usize, filled);
+        }
+        // The rest have their mean, between two whole numbers.
+        let rest = vps - filled;
+        if rest > 1e-12 {
+            let mean = (threads - filled * full) / rest;
+            let (low, more) = (mean.floor(), mean - mean.floor());
+            if low > 0.0 {
+                each(low as usize, rest * (1.0 - more));
+            }
+            if more > 1e-12 {
+                each(low as usize + 1, rest * more);
+            }
+        }
+    }
+
+    /// Chance that the next thread finds no virtual processor to join, and goes to one without
+    /// work.
+    pub fn wakes(self, threads: u32) -> f64 {
+        if self.stray > LITTLE && threads < self.threads() {
+            let (first, other) = self.busy(f64::from(threads));
+            let alone = (1.0 - other).powi(self.smt as i32 - 1);
+            let there = (1.0 - self.stray) * (1.0 - first) * alone
+                + self.stray * (1.0 - other) * alone.powf(0.5) * (1.0 - first);
+            let taken = (1.0 - self.stray) * first + self.stray * other;
+            let anew = 1.0 - self.again + self.again * taken;
+            return (self.again * there + anew * (1.0 - self.full(threads))).min(1.0);
+        }
+        if threads >= self.vps * self.first {
+            return 0.0;
+        }
+        if self.first == 1 || threads == 0 {
+            return 1.0;
+        }
+        if threads < self.first {
+            return if threads == 1 {
+                0.0
+            } else {
+                1.0 / f64::from(threads + 1)
+            };
+        }
+        (self.drain / (std::f64::consts::PI * f64::from(threads))).sqrt()
+    }
+}
+
+#[cfg(test)]
+impl Filled {
+    /// Virtual processors of one thread.
+    pub fn single(vps: u16) -> Self {
+        Self::told(vps, 1, 1)
+    }
+
+    /// With so many threads, of which some are loaded before the next.
+    fn told(vps: u16, smt: u32, first: u32) -> Self {
+        Self {
+            vps: vps.into(),
+            smt,
+            settled: false,
+            returns: false,
+            stray: 0.0,
+            again: 0.0,
+            ..Self::order(first)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn threads(filled: Filled, busy: u32) -> (f64, f64) {
+        let (mut vps, mut threads) = (0.0, 0.0);
+        filled.each(busy, |each, count| {
+            vps += count;
+            threads += count * each as f64;
+        });
+        (vps, threads)
+    }
+
+    #[test]
+    fn all_busy_threads_are_somewhere() {
+        for (smt, first) in [(1, 1), (2, 1), (2, 2), (4, 2), (4, 4), (8, 8)] {
+            let filled = Filled::told(6, smt, first);
+            for busy in 0..=filled.threads() {
+                for filled in [filled, filled.strayed(0.3)] {
+                    let (vps, all) = threads(filled, busy);
+                    assert!(
+                        (all - f64::from(busy)).abs() < 1e-6,
+                        "{smt} {first} {busy}: {all}"
+                    );
+                    assert!(vps <= 6.0 + 1e-9 && vps <= all + 1e-9);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn raw_filling_takes_one_each_and_packing_takes_fewer() {
+        assert_eq!(threads(Filled::told(6, 2, 1), 4).0, 4.0);
+        let packed = threads(Filled::told(6, 2, 2), 4).0;
+        assert!(packed > 2.0 && packed < 3.5, "{packed}");
+        let fours = threads(Filled::told(60, 4, 4), 40).0;
+        assert!(fours > 10.0 && fours < 14.0, "{fours}");
+    }
+
+    /// Two threads each: singles go up and down as the module says; played here.
+    #[test]
+    fn holes_are_as_many_as_a_walk_leaves() {
+        let (mut sum, mut all, mut chance) = (0.0, 1.0, 1.0);
+        let n = 24.0_f64;
+        for hole in 0..24 {
+            let (from, to) = (f64::from(hole), f64::from(hole) + 1.0);
+            chance *= if hole == 0 { 2.0 * n } else { n - from } / (n + to);
+            all += chance;
+            sum += chance * to;
+        }
+        let (vps, _) = threads(Filled::told(30, 2, 2), 24);
+        assert!(((n + sum / all) / 2.0 / vps - 1.0).abs() < 0.02, "{vps}");
+    }
+}

@@ -1,0 +1,207 @@
+//! How long a guest's virtual processors halt, and for how long KVM polls then.
+//!
+//! A thread goes back to the virtual processor it was on, and to the first that is idle if that is
+//! taken. So if that of place `i` is busy for a share `u(i)` of the time, as many leave it for good
+//! as come because those before it are busy, `u(i)^2 ~ (1 - u(i)) u(1) ... u(i-1)`. Threads that
+//! have not run before go to the chips of the guest in turn, and on a chip to the first that is
+//! idle. Where they come in turn halts are less varied than by chance: Erlang's, of as many stages
+//! as take turns.
+
+use crate::hypervisor::halt::next_poll_ns;
+use crate::spec::Kvm;
+use crate::steady::queues::overflow::erlang_b;
+
+/// Chance below which it is of no account.
+const NEVER: f64 = 1e-9;
+
+/// Chance that so many are all busy which are `busy` in all: Erlang's loss of what is offered to
+/// them, which is found from the last guess on.
+fn all_busy(count: usize, busy: f64, offered: &mut f64) -> f64 {
+    let mut lost = 0.0;
+    *offered = offered.max(busy);
+    for _ in 0..3 {
+        lost = erlang_b(count as f64, *offered);
+        *offered = (busy / (1.0 - lost).max(0.01)).min(1e3);
+    }
+    lost
+}
+
+/// Halvings after which the factor is found.
+const HALVINGS: usize = 40;
+
+/// Shares of the time in which each of `vps` on as many `chips` of the guest is busy, which add up
+/// to `busy`; `again` is the share of the bursts whose thread has run before.
+pub(in crate::steady) fn used(vps: usize, chips: usize, busy: f64, again: f64) -> Vec<f64> {
+    let chips = chips.clamp(1, vps);
+    if chips < vps {
+        let each = vps.div_ceil(chips);
+        let one = on_one(each, busy * each as f64 / vps as f64, again, 0.0);
+        return (0..vps).map(|at| one[at / chips]).collect();
+    }
+    on_one(vps, busy, again, (1.0 - again) * busy / vps as f64)
+}
+
+/// The same of those that are filled in order, but for so much that comes to each in turn.
+fn on_one(vps: usize, busy: f64, again: f64, fresh: f64) -> Vec<f64> {
+    let of = |factor: f64| -> Vec<f64> {
+        let (mut before, mut sum, mut offered) = (1.0, 0.0, 0.0);
+        let mut each = Vec::with_capacity(vps);
+        for _ in 0..vps {
+            // again u^2 + (1 - again) u = factor (1 - u) before + fresh
+            let (square, linear) = (again, 1.0 - again + factor * before);
+            let come = factor * before + fresh;
+            let root = (linear * linear + 4.0 * square * come).sqrt();
+            let own = if square > 1e-9 {
+                (root - linear) / (2.0 * square)
+            } else {
+                come / linear.max(1e-12)
+            };
+            let own = own.min(1.0);
+            each.push(own);
+            sum += own;
+            before = if before > NEVER {
+                all_busy(each.len(), sum, &mut offered)
+            } else {
+                0.0
+            };
+        }
+        each
+    };
+    let (mut low, mut high) = (-30.0_f64, 30.0_f64);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if of(middle.exp()).iter().sum::<f64>() < busy {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let mut each = of(low.exp());
+    let all: f64 = each.iter().sum();
+    each.iter_mut()
+        .for_each(|own| *own = (*own * busy / all.max(1e-12)).min(1.0));
+    each
+}
+
+/// Mean halts for which polling is worked out, from the shortest on, each so much longer [ns].
+const SHORTEST_NS: f64 = 500.0;
+const LONGER: f64 = 1.3;
+const HALTS: usize = 48;
+/// Stages of halts for which it is, as powers of two.
+const STAGES: usize = 4;
+/// Rounds after which the length of polling has come to rest.
+const ROUNDS: usize = 100;
+
+/// What KVM does for a guest.
+#[derive(Clone, Debug)]
+pub(in crate::steady) struct Guest {
+    /// The way out of the guest and back [ns].
+    pub path_ns: f64,
+    /// By stages and mean halts: for how long one polls [ns], and the share of halts that end
+    /// meanwhile.
+    polling: Vec<Vec<(f64, f64)>>,
+}
+
+impl Guest {
+    pub fn of(kvm: &Kvm) -> Self {
+        let halts = || (0..HALTS).map(|at| SHORTEST_NS * LONGER.powi(at as i32));
+        let stages = |power: usize| halts().map(|ns| polling(kvm, ns, 1 << power)).collect();
+        Self {
+            path_ns: (kvm.exit_ns + kvm.entry_ns) as f64,
+            polling: (0..STAGES).map(stages).collect(),
+        }
+    }
+
+    /// Of halts of this mean and so many stages: for how long one polls [ns], and the share that
+    /// ends meanwhile.
+    pub fn polling(&self, halt_ns: f64, stages: f64) -> (f64, f64) {
+        let (power, part) = between(stages.max(1.0).log2(), STAGES);
+        let (at, along) = between((halt_ns / SHORTEST_NS).max(1.0).ln() / LONGER.ln(), HALTS);
+        let mean = |pick: fn(&(f64, f64)) -> f64| {
+            let of = |power: usize| {
+                let (a, b) = (&self.polling[power][at], &self.polling[power][at + 1]);
+                pick(a) + along * (pick(b) - pick(a))
+            };
+            of(power) + part * (of(power + 1) - of(power))
+        };
+        (mean(|of| of.0).min(halt_ns), mean(|of| of.1))
+    }
+}
+
+/// The place before a number among so many, and the part of the way to the next.
+fn between(number: f64, places: usize) -> (usize, f64) {
+    let low = (number as usize).min(places - 2);
+    (low, (number - low as f64).min(1.0))
+}
+
+/// The same, worked out: the length of polling goes by each halt's.
+fn polling(kvm: &Kvm, halt_ns: f64, stages: u32) -> (f64, f64) {
+    let most = kvm.halt_poll_ns;
+    if most == 0 {
+        return (0.0, 0.0);
+    }
+    let longer = |ns: u64| beyond(ns as f64 / halt_ns, stages, stages);
+    let lengths = lengths(kvm);
+    let at = |length: u64| lengths.binary_search(&length).unwrap_or(0);
+    let next = |poll: &u64| {
+        let between = poll + (most - (*poll).min(most)) / 2;
+        let (grown, shrunk) = (
+            next_poll_ns(kvm, *poll, between),
+            next_poll_ns(kvm, *poll, most + 1),
+        );
+        let (beyond, all) = (longer(*poll), longer(most));
+        [
+            (at(*poll), 1.0 - beyond),
+            (at(grown), (beyond - all).max(0.0)),
+            (at(shrunk), all.min(beyond)),
+        ]
+    };
+    let moves: Vec<[(usize, f64); 3]> = lengths.iter().map(next).collect();
+    let mut chances = vec![1.0 / lengths.len() as f64; lengths.len()];
+    for _ in 0..ROUNDS {
+        let mut then = vec![0.0; lengths.len()];
+        for (chance, moves) in chances.iter().zip(&moves) {
+            moves.iter().for_each(|(to, by)| then[*to] += chance * by);
+        }
+        chances = then;
+    }
+    let each = chances.iter().zip(&lengths);
+    each.fold((0.0, 0.0), |sum, (chance, poll)| {
+        let length = *poll as f64 / halt_ns;
+        // The mean of the lesser of the halt and the length.
+        let polls = halt_ns * (1.0 - beyond(length, stages, stages + 1))
+            + *poll as f64 * beyond(length, stages, stages);
+        (
+            sum.0 + chance * polls,
+            sum.1 + chance * (1.0 - longer(*poll)),
+        )
+    })
+}
+
+/// Chance that `stages` exponential times, of which `all` have a mean of 1 together, take longer.
+fn beyond(time: f64, all: u32, stages: u32) -> f64 {
+    let each = time * f64::from(all);
+    let (mut term, mut sum) = (1.0, 1.0);
+    for stage in 1..stages {
+        term *= each / f64::from(stage);
+        sum += term;
+    }
+    (-each).exp() * sum
+}
+
+/// Lengths that polling can come to from none.
+fn lengths(kvm: &Kvm) -> Vec<u64> {
+    let most = kvm.halt_poll_ns;
+    let mut found = std::collections::BTreeSet::from([0]);
+    let mut open = vec![0_u64];
+    while let Some(poll) = open.pop() {
+        let between = poll + (most - poll.min(most)) / 2;
+        for halt in [between, most + 1] {
+            let next = next_poll_ns(kvm, poll, halt);
+            if found.len() < 64 && found.insert(next) {
+                open.push(next);
+            }
+        }
+    }
+    found.into_iter().collect()
+}

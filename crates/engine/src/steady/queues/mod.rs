@@ -1,0 +1,11 @@
+//! How many wait where: births and deaths, loss, waits, shares, passages. Knows no layout.
+
+pub(in crate::steady) mod chain;
+pub(in crate::steady) mod demand;
+pub(in crate::steady) mod devices;
+pub(in crate::steady) mod filling;
+pub(in crate::steady) mod grants;
+pub(in crate::steady) mod halts;
+pub(in crate::steady) mod mixture;
+pub(in crate::steady) mod overflow;
+pub(in crate::steady) mod passage;

@@ -1,0 +1,486 @@
+//! How many of those who want a core of a group find none free there.
+//!
+//! What is on the cores were there enough of them has a mean and a variance; their ratio is the
+//! peakedness `z`. The part that finds all `c` cores taken is about that of Poisson arrivals that
+//! offer `mean / z` to `c / z` cores (Fredericks, Congestion in blocking systems: a simple
+//! approximation technique, Bell System Technical Journal 59, 1980), which Erlang's formula gives.
+//! Those who come back as soon as a core is free are away only while more are there than cores.
+
+/// What asks for a group of cores.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::steady) struct Offered {
+    /// Mean number of those who want one.
+    pub mean: f64,
+    /// Variance of that number.
+    pub variance: f64,
+    /// Most there can be.
+    pub most: f64,
+    /// The variance by how long one of them stays [1/ns].
+    pub hurry: f64,
+    /// Mean number of those that are within what they are entitled to.
+    pub entitled: f64,
+}
+
+/// Deviations beyond which a number hardly ever is.
+const HARDLY: f64 = 7.0;
+/// Least peakedness that is told from none: below it the number hardly varies.
+const SMOOTH: f64 = 0.05;
+
+/// Steps in which is found who had cores when a window began.
+const LOST_STEPS: usize = 3;
+
+impl Offered {
+    pub fn add(&mut self, other: Self) {
+        self.mean += other.mean;
+        self.variance += other.variance;
+        self.most += other.most;
+        self.hurry += other.hurry;
+        self.entitled += other.entitled;
+    }
+
+    /// So much of it.
+    pub fn part(self, share: f64) -> Self {
+        Self {
+            mean: share * self.mean,
+            variance: share * self.variance,
+            most: share * self.most,
+            hurry: share * self.hurry,
+            entitled: share * self.entitled,
+        }
+    }
+
+    /// What one of them asks for.
+    pub fn one(self) -> Self {
+        self.part(1.0 / self.most.max(1.0))
+    }
+
+    pub fn without(self, other: Self) -> Self {
+        let less = other.part(-1.0);
+        let mut rest = self;
+        rest.add(less);
+        (rest.mean, rest.variance) = (rest.mean.max(0.0), rest.variance.max(0.0));
+        rest.hurry = rest.hurry.max(0.0);
+        rest
+    }
+
+    /// Share of those who come that find none of the cores that were theirs a time ago: all of them
+    /// where they could take what they wanted for longer than they stay. Their number varies: a
+    /// deviation more and less stand for it.
+    fn lost_until(self, ns: f64) -> f64 {
+        let forgets = (-ns * self.hurry / self.variance.max(1e-12)).exp();
+        let mut lost = 0.0;
+        for _ in 0..LOST_STEPS {
+            let mean = self.mean * (1.0 - lost * forgets);
+            let spread = (self.variance * mean / self.mean.max(1e-12)).sqrt();
+            let there = [mean - spread, mean + spread];
+            let each = there.map(|cores| self.lost(cores.max(0.0)));
+            lost = 0.5 * (each[0] + each[1]);
+        }
+        lost
+    }
+
+    /// Chance that there are more than so many cores.
+    pub fn full(self, cores: f64) -> f64 {
+        if self.most <= cores || self.fits(cores) {
+            return 0.0;
+        }
+        above((cores - self.mean) / self.variance.sqrt().max(1e-9))
+    }
+
+    /// The same with the most that were there since a window of such a length began, mean over it:
+    /// what comes and goes for `t` on the mean is looked at anew that often, and the greatest of
+    /// `k` normal numbers is about where a share `(k - 3/8) / (k + 1/4)` is below (Blom,
+    /// Statistical estimates and transformed beta-variables, 1958). The greater that is, the less
+    /// it varies.
+    fn peak(self, window_ns: f64) -> Self {
+        let looks = 1.0 + 0.5 * window_ns * self.hurry / self.variance.max(1e-12);
+        let beyond = quantile((looks - 0.375) / (looks + 0.25));
+        let beyond = beyond.max(0.0);
+        let mean = self.mean + beyond * self.variance.sqrt();
+        Self {
+            mean: mean.min(self.most.max(self.mean)),
+            variance: self.variance / (1.0 + beyond * beyond),
+            ..self
+        }
+    }
+
+    /// Share of those who come that find no core, and take one elsewhere until they leave.
+    pub fn lost(self, cores: f64) -> f64 {
+        if self.most <= cores || self.mean <= 0.0 || self.fits(cores) {
+            return 0.0;
+        }
+        let peaked = self.variance / self.mean;
+        let lost = if peaked < SMOOTH {
+            self.beyond(cores)
+        } else {
+            erlang_b(cores / peaked, self.mean / peaked)
+        };
+        // No more are ever away than there are beyond the cores, and only while these are taken.
+        let most = (self.most - cores) / self.mean * (self.mean / cores.max(1e-12)).min(1.0);
+        lost.min(most)
+    }
+
+    /// Whether there are always enough cores: as good as never are so many there.
+    fn fits(self, cores: f64) -> bool {
+        let room = cores - self.mean;
+        let spread = HARDLY * HARDLY * (self.variance + 0.5 * self.mean);
+        room > 0.0 && room * room > spread
+    }
+
+    /// Mean number beyond the cores, as a share of all: what is elsewhere if each comes back at
+    /// once. The number is taken to be normal.
+    pub fn beyond(self, cores: f64) -> f64 {
+        if self.most <= cores || self.mean <= 0.0 || self.fits(cores) {
+            return 0.0;
+        }
+        mean_beyond(self.mean, self.variance, cores) / self.mean
+    }
+}
+
+/// Mean of what a normal number is above a bound.
+pub(in crate::steady) fn mean_beyond(mean: f64, variance: f64, bound: f64) -> f64 {
+    let deviation = variance.sqrt();
+    if deviation < 1e-9 {
+        return (mean - bound).max(0.0);
+    }
+    let z = (bound - mean) / deviation;
+    if z > 8.0 {
+        return 0.0;
+    }
+    let density = (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    (deviation * (density - z * above(z))).max(0.0)
+}
+
+/// Chance of a standard normal number above `z` (Abramowitz and Stegun 26.2.17).
+pub(in crate::steady) fn above(z: f64) -> f64 {
+    if z < 0.0 {
+        return 1.0 - above(-z);
+    }
+    let t = 1.0 / (1.0 + 0.231_641_9 * z);
+    let poly = [
+        1.330_274_429,
+        -1.821_255_978,
+        1.781_477_937,
+        -0.356_563_782,
+        0.319_381_530,
+    ];
+    let sum = poly.iter().fold(0.0, |sum, factor| (sum + factor) * t);
+    (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt() * sum
+}
+
+/// The standard normal number below which such a share is (Abramowitz and Stegun 26.2.23).
+fn quantile(share: f64) -> f64 {
+    if share < 0.5 {
+        return -quantile(1.0 - share);
+    }
+    let t = (-2.0 * (1.0 - share).max(1e-12).ln()).sqrt();
+    let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
+    let below = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
+    t - above / below
+}
+
+/// Erlang's loss formula for any number of servers: between whole ones by logarithms.
+pub(in crate::steady) fn erlang_b(servers: f64, offered: f64) -> f64 {
+    let whole = servers.floor();
+    let mut inverse = 1.0;
+    for server in 1..=whole as u32 {
+        inverse = 1.0 + inverse * f64::from(server) / offered;
+        if inverse > 1e12 {
+            return 0.0;
+        }
+    }
+    let next = 1.0 + inverse * (whole + 1.0) / offered;
+    let part = servers - whole;
+    1.0 / (inverse.powf(1.0 - part) * next.powf(part))
+}
+
+/// In which order those who want a core of a group get it.
+pub(in crate::steady) const RANKS: usize = 4;
+
+/// Groups of cores, and who wants one.
+#[derive(Clone)]
+pub(in crate::steady) struct Groups {
+    cores: Vec<f64>,
+    offered: Vec<[Offered; RANKS]>,
+    /// Shares of each rank that find no core, and that are away if they come back at once.
+    shares: Vec<[[f64; 2]; RANKS]>,
+    /// How many of those that may be thrown off are in a nanosecond.
+    thrown: Vec<f64>,
+}
+
+impl Groups {
+    pub fn new(count: usize) -> Self {
+        Self {
+            cores: vec![0.0; count],
+            offered: vec![[Offered::default(); RANKS]; count],
+            shares: vec![[[0.0; 2]; RANKS]; count],
+            thrown: vec![0.0; count],
+        }
+    }
+
+    /// Becomes like another of as many groups.
+    pub fn follow(&mut self, other: &Self) {
+        self.cores.clone_from(&other.cores);
+        self.offered.clone_from(&other.offered);
+        self.shares.clone_from(&other.shares);
+        self.thrown.clone_from(&other.thrown);
+    }
+
+    /// A group has so many cores, and nobody wants one.
+    pub fn open(&mut self, at: usize, cores: f64) {
+        self.cores[at] = cores;
+        self.offered[at] = [Offered::default(); RANKS];
+    }
+
+    pub fn add(&mut self, at: usize, ranks: [f64; RANKS], offered: Offered) {
+        for (sum, share) in self.offered[at].iter_mut().zip(ranks) {
+            sum.add(offered.part(share));
+        }
+    }
+
+    /// Each rank of a group loses what those up to it lose together and those before it do not.
+    pub fn close(&mut self, at: usize) {
+        let cores = self.cores[at];
+        let mut all = Offered::default();
+        let mut before = [0.0; 2];
+        for (rank, share) in self.offered[at].iter().zip(&mut self.shares[at]) {
+            if rank.mean <= 0.0 {
+                *share = [0.0; 2];
+                continue;
+            }
+            all.add(*rank);
+            let lost = [all.lost(cores), all.beyond(cores)].map(|share| share * all.mean);
+            for at in 0..2 {
+                let own = (lost[at] - before[at]) / rank.mean.max(1e-12);
+                share[at] = own.clamp(0.0, 1.0);
+            }
+            before = lost;
+        }
+    }
+
+    /// The same where those of the second rank throw off those of the third, who come back when a
+    /// window of such a length begins.
+    ///
+    /// Until the latter have used up what they are entitled to nobody is thrown off: who comes has
+    /// the cores that the others left when the window began, as many as were there then.
+    /// Afterwards, each time that there are more of the second than before, one of the third has to
+    /// go, and what it leaves is there for all that come.
+    pub fn close_by_window(&mut self, at: usize, window_ns: f64) {
+        self.close(at);
+        let [stay, come, thrown, last] = self.offered[at];
+        let cores = self.cores[at];
+        self.thrown[at] = 0.0;
+        if thrown.mean <= 0.0 {
+            return;
+        }
+        let of = |parts: &[Offered]| {
+            let mut all = Offered::default();
+            parts.iter().for_each(|part| all.add(*part));
+            all
+        };
+        let lost_of =
+            |all: Offered| [all.lost(cores), all.beyond(cores)].map(|lost| lost * all.mean);
+        let beyond = |come: Offered| {
+            let [all, before] = [of(&[stay, come, thrown]), of(&[stay, come])];
+            (all.beyond(cores) * all.mean - before.beyond(cores) * before.mean) / thrown.mean
+        };
+        let entitled = (thrown.entitled / thrown.mean).min(1.0);
+        let full = of(&[stay, come, thrown]).full(cores);
+        let finds_none = entitled * full * come.lost_until((1.0 - entitled) * window_ns);
+        let later = come.peak((1.0 - entitled) * window_ns);
+        let first = beyond(come.part(1.0 - finds_none)).clamp(0.0, 1.0);
+        let away = entitled * first + (1.0 - entitled) * beyond(later).clamp(0.0, 1.0);
+        // As many leave in a window as come back when it begins.
+        let last_of_all = beyond(come.peak(2.0 * (1.0 - entitled) * window_ns)).clamp(0.0, 1.0);
+        self.thrown[at] = (last_of_all - first).max(0.0) * thrown.mean / window_ns;
+        let before = lost_of(of(&[stay, come, thrown.part(1.0 - away)]));
+        let lost = lost_of(of(&[stay, come, thrown.part(1.0 - away), last]));
+        let shares = &mut self.shares[at];
+        let come_alone = lost_of(of(&[stay, come]));
+        let stay_alone = lost_of(stay);
+        for of in 0..2 {
+            let own = (come_alone[of] - stay_alone[of]) / come.mean.max(1e-12);
+            shares[1][of] = own.max(finds_none).clamp(0.0, 1.0);
+            shares[2][of] = away;
+            let own = (lost[of] - before[of]) / last.mean.max(1e-12);
+            shares[3][of] = own.clamp(0.0, 1.0);
+        }
+    }
+
+    /// How many of those that may be thrown off are in a nanosecond.
+    pub fn thrown(&self, at: usize) -> f64 {
+        self.thrown[at]
+    }
+
+    /// The same of one of them.
+    pub fn thrown_each(&self, at: usize) -> f64 {
+        self.thrown[at] / self.offered[at][2].mean.max(1e-12)
+    }
+
+    pub fn lost(&self, at: usize, ranks: [f64; RANKS], back: f64) -> f64 {
+        let of = |(share, [lost, beyond]): (f64, &[f64; 2])| {
+            share * (back * lost + (1.0 - back) * beyond)
+        };
+        ranks.into_iter().zip(&self.shares[at]).map(of).sum()
+    }
+
+    /// Variance of the number of those who want one.
+    pub fn variance(&self, at: usize) -> f64 {
+        self.offered[at].iter().map(|rank| rank.variance).sum()
+    }
+
+    /// The same by how long one of them stays [1/ns].
+    pub fn hurry(&self, at: usize) -> f64 {
+        self.offered[at].iter().map(|rank| rank.hurry).sum()
+    }
+
+    /// Chance that one of the second rank finds no core, which it looks for while the others are
+    /// there (Sevcik, Mitrani, The distribution of queuing network states at input and output
+    /// instants, 1981).
+    pub fn finds_none(&self, at: usize, one: Offered) -> f64 {
+        let [stay, come, ..] = self.offered[at];
+        let (others, cores) = (come.without(one), self.cores[at]);
+        let mut all = stay;
+        all.add(others);
+        if others.mean < one.mean.max(1e-9) {
+            return all.full(cores - 0.5);
+        }
+        let lost = all.lost(cores) * all.mean - stay.lost(cores) * stay.mean;
+        (lost / others.mean).clamp(0.0, 1.0)
+    }
+
+    /// Mean number of those who find one.
+    pub fn kept(&self, at: usize) -> f64 {
+        let of = |(rank, [lost, _]): (&Offered, &[f64; 2])| rank.mean * (1.0 - lost);
+        self.offered[at].iter().zip(&self.shares[at]).map(of).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn erlangs_formula_has_its_tabled_values() {
+        // B(1, 1) = 1/2, B(2, 1) = 1/5, B(10, 5) = 0.018385 (Erlang's tables).
+        assert!((erlang_b(1.0, 1.0) - 0.5).abs() < 1e-12);
+        assert!((erlang_b(2.0, 1.0) - 0.2).abs() < 1e-12);
+        assert!((erlang_b(10.0, 5.0) - 0.018_385).abs() < 1e-6);
+        let between = erlang_b(1.5, 1.0);
+        assert!(between < 0.5 && between > 0.2);
+    }
+
+    #[test]
+    fn nobody_is_lost_where_all_fit() {
+        let few = Offered {
+            mean: 3.9,
+            variance: 0.1,
+            most: 4.0,
+            ..Offered::default()
+        };
+        assert_eq!((few.lost(4.0), few.beyond(4.0)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn a_number_that_never_varies_loses_what_does_not_fit() {
+        let many = Offered {
+            mean: 10.0,
+            variance: 0.0,
+            most: 10.0,
+            ..Offered::default()
+        };
+        assert!((many.lost(8.0) - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_mean_above_a_bound_of_a_normal_number() {
+        let all = mean_beyond(0.0, 1.0, 0.0);
+        assert!((all - 0.398_942).abs() < 1e-6);
+        assert!((mean_beyond(5.0, 1.0, -5.0) - 10.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_normal_numbers_have_their_tabled_shares() {
+        for (share, number) in [
+            (0.5, 0.0),
+            (0.841_345, 1.0),
+            (0.977_250, 2.0),
+            (0.158_655, -1.0),
+        ] {
+            assert!((quantile(share) - number).abs() < 1e-3, "{share}");
+            assert!((above(quantile(share)) - (1.0 - share)).abs() < 2e-4);
+        }
+    }
+
+    fn come(mean: f64, stay_ns: f64) -> Offered {
+        Offered {
+            mean,
+            variance: mean,
+            most: 100.0,
+            hurry: mean / stay_ns,
+            entitled: mean,
+        }
+    }
+
+    fn thrown(mean: f64, entitled: f64) -> Offered {
+        Offered {
+            mean,
+            variance: 0.0,
+            most: mean,
+            entitled: entitled * mean,
+            ..Offered::default()
+        }
+    }
+
+    /// Shares that are away of those that come and of those that may be thrown off.
+    fn by_window(stay_ns: f64, entitled: f64) -> [f64; 2] {
+        let mut groups = Groups::new(1);
+        groups.open(0, 8.0);
+        groups.add(0, [0.0, 1.0, 0.0, 0.0], come(3.0, stay_ns));
+        groups.add(0, [0.0, 0.0, 1.0, 0.0], thrown(8.0, entitled));
+        groups.close_by_window(0, 1e7);
+        [1, 2].map(|rank| groups.shares[0][rank][0])
+    }
+
+    #[test]
+    fn the_more_often_the_number_of_those_who_come_is_new_the_more_are_thrown_off() {
+        let away = [1e9, 1e6, 1e5, 1e4].map(|stay_ns| by_window(stay_ns, 0.1)[1]);
+        assert!(
+            away.windows(2).all(|pair| pair[1] > pair[0] + 0.02),
+            "{away:?}"
+        );
+        // Where it hardly changes as many are away as are there of the others.
+        assert!((away[0] - 3.0 / 8.0).abs() < 0.05, "{away:?}");
+    }
+
+    #[test]
+    fn who_is_entitled_for_longer_is_thrown_off_less_and_more_of_who_come_find_none() {
+        let found = [0.1, 0.5, 0.9].map(|entitled| by_window(1e5, entitled));
+        for pair in found.windows(2) {
+            assert!(
+                pair[1][0] > pair[0][0] && pair[1][1] < pair[0][1],
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_alone_always_finds_a_core() {
+        let mut groups = Groups::new(1);
+        groups.open(0, 4.0);
+        let one = Offered {
+            mean: 0.9,
+            variance: 0.09,
+            most: 1.0,
+            ..Offered::default()
+        };
+        groups.add(0, [0.0, 1.0, 0.0, 0.0], one);
+        groups.add(0, [1.0, 0.0, 0.0, 0.0], thrown(3.0, 1.0));
+        groups.close(0);
+        assert!(groups.finds_none(0, one.one()) < 1e-6);
+        // Beside four that always have work it never does.
+        groups.add(0, [1.0, 0.0, 0.0, 0.0], thrown(1.0, 1.0));
+        groups.close(0);
+        assert!(groups.finds_none(0, one.one()) > 0.99);
+    }
+}

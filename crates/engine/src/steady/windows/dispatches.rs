@@ -1,0 +1,413 @@
+//! What dispatches cost: the hypervisor's time, and caches that a virtual processor finds cold.
+
+use crate::cost::Refill;
+use crate::ids::{ChipId, NodeId};
+use crate::spec::Policy;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::state::{in_use, Site, State, Stay, NOTHING};
+use crate::steady::windows::homes::offered;
+use crate::steady::windows::slices::high_part;
+
+impl State {
+    /// What dispatches cost.
+    pub(in crate::steady) fn dispatches(&mut self, at: usize, form: &Form) {
+        if self.host.is_some() {
+            return self.turns(at, form);
+        }
+        let hypervisor = &self.machine.hypervisor;
+        let own = (hypervisor.dispatch_ns + hypervisor.cede_ns + hypervisor.prod_ns) as f64;
+        let own = if form.free { 0.0 } else { own };
+        let again = hypervisor.dispatch_ns as f64;
+        self.handle_in_guest(at, form, again);
+        let doing = &self.doing[at];
+        let load = &doing.load;
+        let bursts = load.bursts_per_ns.max(1e-18);
+        let vps = in_use(doing, form);
+        let comes = (load.wakes_per_ns / bursts).min(1.0) + doing.thrown / bursts;
+        let idle = (vps - load.vps).max(0.0);
+        let handled = doing.handled;
+        let wakes = load.wakes_per_ns + handled.wakes;
+        let away_ns = (idle + doing.waits.time * load.vps) / wakes.max(1e-18);
+        let reload = if form.owns {
+            0.0
+        } else if !form.workloads.is_empty() {
+            self.reload_each(at, form, away_ns);
+            0.0
+        } else {
+            let mut sites = std::mem::take(&mut self.doing[at].sites);
+            let all = self.reload(at, form, &mut sites, away_ns);
+            self.doing[at].sites = sites;
+            all
+        };
+        let doing = &self.doing[at];
+        let load = &doing.load;
+        let found_idle = idle / vps;
+        let daemons = form.demand.daemons_per_ns;
+        let daemon_wakes = daemons * found_idle;
+        let polls = if form.polls_ns.is_infinite() {
+            idle
+        } else {
+            (load.wakes_per_ns + daemon_wakes)
+                * form.polls_ns.min(idle / load.wakes_per_ns.max(1e-18))
+        };
+        let load = self.doing[at].load;
+        let doing = &mut self.doing[at];
+        // Daemons and polling use what the work leaves of the virtual processors.
+        let left = f64::from(form.filled.vps()) - doing.served * load.vps;
+        let others_ns = form.demand.daemons() * doing.ns[1] + handled.beside;
+        let other_wakes = daemon_wakes + handled.wakes;
+        let own_wakes = load.wakes_per_ns * (1.0 - handled.woken);
+        let others_ns = others_ns + other_wakes * own;
+        doing.beside = (others_ns + polls.min(idle)).min(left.max(0.0));
+        doing.dispatches = own_wakes + other_wakes + doing.thrown;
+        // What dispatches cost changes how many there are: half of the way keeps them together.
+        let (held_up, worked) = (
+            own_wakes * own + doing.thrown * again,
+            doing.served * load.vps * (1.0 - doing.stalled),
+        );
+        let stalled = held_up / (held_up + worked).max(1e-15);
+        doing.stalled += (0.7 * self.pace).min(1.0) * (stalled - doing.stalled);
+        doing.reload_ns += 0.5 * self.pace * (comes * reload - doing.reload_ns);
+    }
+
+    /// What a dispatch loses to cold caches: time of its threads together [ns].
+    fn reload(&self, at: usize, form: &Form, sites: &mut [Site], away_ns: f64) -> f64 {
+        let doing = &self.doing[at];
+        let load = &doing.load;
+        let bursts = load.bursts_per_ns / (load.wakes_per_ns + doing.thrown).max(1e-18);
+        let threads = f64::from(form.partition.smt).min(bursts.max(1.0));
+        let bursts = if doing.thrown > 0.0 {
+            bursts
+        } else {
+            bursts.max(1.0)
+        };
+        let each = form.demand.burst * bursts / threads;
+        let between_ns = in_use(doing, form) / load.wakes_per_ns.max(1e-18);
+        let changed = self.changed(at, form, between_ns);
+        let mut all = 0.0;
+        let mut at_home: Option<(NodeId, (f64, f64))> = None;
+        for index in 0..sites.len() {
+            if sites[index].share <= NOTHING {
+                continue;
+            }
+            let chip = ChipId::new(sites[index].chip);
+            let node = self.tree.node_of(chip);
+            sites[index].reload_ns = match sites[index].twin {
+                Some(twin) => sites[twin].reload_ns,
+                None => {
+                    let is_home = form.homes.iter().any(|(home, _)| *home == chip);
+                    let known = at_home.filter(|(of, _)| is_home && *of == node);
+                    let taken = known
+                        .map_or_else(|| self.taken(at, (chip, form), away_ns), |(_, taken)| taken);
+                    at_home = if is_home {
+                        Some((node, taken))
+                    } else {
+                        at_home
+                    };
+                    self.reload_at((at, form), (sites, index), away_ns, (changed, taken), each)
+                }
+            };
+            all += sites[index].share * threads * sites[index].reload_ns;
+        }
+        all
+    }
+
+    /// The same at one site, of one thread that executes so many instructions each time.
+    pub(in crate::steady) fn reload_at(
+        &self,
+        (at, form): (usize, &Form),
+        (sites, index): (&[Site], usize),
+        away_ns: f64,
+        (changed, (taken, strangers)): (f64, (f64, f64)),
+        each: f64,
+    ) -> f64 {
+        let site = &sites[index];
+        let chip = ChipId::new(site.chip);
+        let node = self.tree.node_of(chip);
+        let beside =
+            |of: &&Site| of.share > NOTHING && self.tree.node_of(ChipId::new(of.chip)) == node;
+        let on_node: f64 = sites.iter().filter(beside).map(|of| of.share).sum();
+        let refill = Refill::of(&site.classes[1], &self.place_of((at, form), chip, 1));
+        if refill.lines_per_instruction <= 0.0 {
+            return 0.0;
+        }
+        let is_home = form.homes.iter().any(|(home, _)| *home == chip);
+        // Who ran at home comes back there with the chance that a core is idle; who ran
+        // elsewhere comes back to its last core while there is none at home.
+        let (away, alike) = (self.doing[at].out, self.alike(at, form));
+        let came = match self.machine.hypervisor.policy {
+            Policy::Phyp if is_home => away,
+            Policy::Phyp => 1.0 - away,
+            _ => 0.0, // The last core is looked at first, wherever it is.
+        };
+        let came = changed * came * alike;
+        let moved = if self.cold {
+            1.0
+        } else {
+            // Who had to wait would have gone to its last core if that had been left.
+            let stopped = self.doing[at].waits.comings;
+            let awaited = self.doing[at].awaited;
+            let taken = taken + (1.0 - taken) * awaited;
+            let found = stopped + (1.0 - stopped) * taken;
+            // While all cores are taken, who comes throws somebody off or waits.
+            let found = found * (1.0 - awaited * (1.0 - self.elsewhere(at)));
+            (1.0 - high_part(&self.doing[at], form)) * (came + (1.0 - came) * found)
+        };
+        let from = [site.share, on_node - site.share, 1.0 - on_node];
+        let own_ns: f64 = from
+            .iter()
+            .zip(refill.own_ns)
+            .map(|(share, ns)| share * ns)
+            .sum();
+        let displaced = refill.displaced(away_ns * taken, 1);
+        let common_ns = self.common_ns(at, chip, refill.own_ns);
+        // What is lost is refilled as far as the work goes that it came for.
+        let cold_ns = |lost: f64, own_ns: f64| {
+            let own = refill.lines * (1.0 - refill.common) * lost;
+            let common = refill.lines * refill.common * lost * strangers;
+            let cold = (own + common) / refill.lines_per_instruction;
+            if cold <= 0.0 {
+                return 0.0;
+            }
+            let ns = (own * own_ns + common * common_ns) / (own + common);
+            each * -(-cold / each).exp_m1() * ns
+        };
+        let (moved, displaced) = self.with_thrown(at, (moved, displaced), &refill);
+        moved * cold_ns(1.0, own_ns) + (1.0 - moved) * cold_ns(displaced, refill.own_ns[0])
+    }
+
+    /// Time of an instruction while the lines are refilled that a partition has in common, by where
+    /// they lie [ns]. A run finds them on this chip, or node, in those windows in which enough of
+    /// its cores are busy there, which are the more the more cores that is on the mean.
+    fn common_ns(&self, at: usize, chip: ChipId, [local, near, far]: [f64; 3]) -> f64 {
+        let cores = self.spreads[at].cores();
+        let node = cores.slice(self.tree.chips_of(self.tree.node_of(chip)));
+        let [here, beside] = [cores[chip], node.iter().sum()].map(has_lines);
+        here * local + (1.0 - here) * (beside * near + (1.0 - beside) * far)
+    }
+
+    /// Chance that a virtual processor that comes back to a chip after so long finds its last core
+    /// taken, and the share of others' partitions in what ran on the chip.
+    pub(in crate::steady) fn taken(
+        &self,
+        at: usize,
+        (chip, form): (ChipId, &Form),
+        away_ns: f64,
+    ) -> (f64, f64) {
+        let node = self.tree.node_of(chip);
+        let is_home = |of: ChipId| form.homes.iter().any(|(home, _)| *home == of);
+        // Of several home chips each keeps its core on whichever it found one.
+        let beside = |of: &ChipId| *of == chip || is_home(chip) && is_home(*of);
+        let group = || self.tree.chips_of(node).into_iter().filter(beside);
+        let all: f64 = group().map(|of| self.used[of]).sum();
+        let own: f64 = group().map(|of| self.spreads[at].cores()[of]).sum();
+        let [takes, comes] = match group().count() {
+            1 => self.taking[chip],
+            many if many == self.tree.chips_of(node).len() && self.types.count < 2 => {
+                self.taking_on[node]
+            }
+            _ => self.taking(group()),
+        };
+        let takes = takes + self.come_back(node);
+        let taken = takes / (takes + comes / all.max(1e-9) + 1.0 / away_ns.max(1.0));
+        let all = all + group().map(|of| self.used_beside(of)).sum::<f64>();
+        let strangers = if all > 0.0 { 1.0 - own / all } else { 0.0 };
+        (taken, strangers.max(0.0))
+    }
+
+    /// How often in a nanosecond an idle core of a node is taken by one that was thrown off there,
+    /// and comes back when a window begins.
+    fn come_back(&self, node: NodeId) -> f64 {
+        let thrown = self.nodes.thrown(node.index());
+        if thrown <= 0.0 {
+            return 0.0;
+        }
+        let chips = self.tree.chips_of(node);
+        let cores: f64 = self.free.slice(chips).iter().sum();
+        let used: f64 = self.used.slice(chips).iter().sum();
+        thrown / (cores - used).max(SCARCELY * cores).max(1.0)
+    }
+
+    /// How often in a nanosecond an idle core of these chips is taken by others than who left it
+    /// last, and one is taken at all.
+    pub(in crate::steady) fn taking(
+        &self,
+        chips: impl Iterator<Item = ChipId> + Clone,
+    ) -> [f64; 2] {
+        let cores: f64 = chips.clone().map(|of| self.free[of]).sum::<f64>().max(1.0);
+        let used: f64 = chips.clone().map(|of| self.used[of]).sum();
+        let idle = (cores - used).max(SCARCELY * cores);
+        let stays = chips.flat_map(|of| &self.stays[of]);
+        let comes = stays.clone().map(|of| of.cores / of.stay_ns).sum();
+        [takes(stays, idle), comes]
+    }
+
+    /// How much less often one is at home and away by turns than if all were away alike.
+    ///
+    /// New work comes to the first virtual processor that is idle, so the last of them have work
+    /// only while all before them have, and then home is most likely full: these are away each
+    /// time, the first ones never. Home is full for a partition's `n`-th one with the chance that
+    /// `n` and the others there are more than its cores. Of two normal numbers of which a part `r`
+    /// of the variance is the partition's own, both are above a bound with a chance that is
+    /// `acos(r) 2 / pi` of the way from always together to by chance (Sheppard 1899, for the bound
+    /// at the mean).
+    fn alike(&self, at: usize, form: &Form) -> f64 {
+        let (mut own, mut all) = (0.0, 0.0);
+        for (chip, share) in &form.homes {
+            own += offered(&self.doing[at], form, *share).variance;
+            all += self.seats.variance(chip.index());
+        }
+        let new = 1.0 - form.again();
+        let part = new * (own / all.max(1e-12)).min(1.0);
+        std::f64::consts::FRAC_2_PI * part.acos()
+    }
+
+    /// Part of what may have changed on the home chips since a virtual processor came there last:
+    /// as long as as many are there as then, it finds what it found then. The number of those who
+    /// come and go, itself apart, forgets what it was as they leave; who always stays does not
+    /// change it.
+    pub(in crate::steady) fn changed(&self, at: usize, form: &Form, between_ns: f64) -> f64 {
+        let (mut all, mut new) = (0.0, 0.0);
+        for (home, share) in &form.homes {
+            let own = offered(&self.doing[at], form, *share).one();
+            all += self.seats.variance(home.index()) - own.variance;
+            new += self.seats.hurry(home.index()) - own.hurry;
+        }
+        if all > 1e-9 && new > 0.0 {
+            -(-between_ns * new / all).exp_m1()
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Part of the windows in which a partition that keeps so many cores busy has its common lines in
+/// their caches.
+fn has_lines(cores: f64) -> f64 {
+    let [never, always] = [1.0 - VARIES, 1.0 + VARIES].map(|by| by * Refill::BUSY_ENOUGH);
+    ((cores - never) / (always - never)).clamp(0.0, 1.0)
+}
+
+/// Part by which the cores that are busy in a window differ from their mean: the root of twice a
+/// stay by the window, for a core with stays of a fiftieth. Assumed, 0.1 to 0.5: a two-hundredth to
+/// an eighth.
+const VARIES: f64 = 0.2;
+/// Part of some cores that is idle at least, however much is asked of them.
+pub(in crate::steady) const SCARCELY: f64 = 1e-3;
+/// Part of the idle cores by which their number may be missed.
+const NEARLY: f64 = 1e-3;
+/// Steps in which the rate is found at which idle cores are taken.
+const MOST_STEPS: usize = 20;
+
+/// How often in a nanosecond an idle core is taken by others than who left it last. It is idle
+/// until one of them comes, who left it after a stay, or another; over all who leave cores this
+/// makes the mean number of idle ones: `sum(leave / (rate + 1 / away)) = idle`.
+pub(in crate::steady) fn takes<'a>(
+    stays: impl Iterator<Item = &'a Stay> + Clone,
+    idle: f64,
+) -> f64 {
+    let (mut comes, mut soonest) = (0.0, 0.0_f64);
+    for stay in stays.clone() {
+        comes += stay.cores / stay.stay_ns;
+        soonest = soonest.max(1.0 / stay.away_ns.max(1.0));
+    }
+    // No less than if all came back as soon as the first.
+    let mut rate = (comes / idle - soonest).max(0.0);
+    for _ in 0..MOST_STEPS {
+        let (mut lie, mut less) = (0.0, 0.0);
+        for stay in stays.clone() {
+            let each = 1.0 / (rate + 1.0 / stay.away_ns.max(1.0));
+            lie += stay.cores / stay.stay_ns * each;
+            less += stay.cores / stay.stay_ns * each * each;
+        }
+        if lie <= idle * (1.0 + NEARLY) {
+            break;
+        }
+        rate += (lie - idle) / less;
+    }
+    rate
+}
+
+/// Chance that who has been away for so long finds its last core taken by one of these, if an idle
+/// one is taken so often in a nanosecond. As many come as leave; who stays long comes seldom, but
+/// has the core for long. So of the chances at a time that is exponential like the absence, for an
+/// idle core `i` and one that `k` has taken `t(k)`:
+///
+/// ```text
+/// t(k) (1 / stay(k) + 1 / away) = i takes comes(k) / comes        i + sum(t) = 1
+/// ```
+pub(in crate::steady) fn found_taken<'a>(
+    stays: impl Iterator<Item = &'a Stay>,
+    takes: f64,
+    away_ns: f64,
+) -> f64 {
+    let back = 1.0 / away_ns.max(1.0);
+    let (mut comes, mut held) = (0.0, 0.0);
+    for stay in stays {
+        comes += stay.cores / stay.stay_ns;
+        held += stay.cores / (1.0 + back * stay.stay_ns);
+    }
+    let taken = takes * held / comes.max(1e-30);
+    taken / (1.0 + taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_never_leaves_takes_nobodys_core() {
+        let short = stay(2.0, 100.0, 100.0);
+        let alone = found_taken([short].iter(), 0.01, 50.0);
+        // Taken at rate 1 / 100, left at 1 / 100, looked at at 1 / 50.
+        assert!((alone - 0.25).abs() < 1e-12);
+        let beside = [short, stay(9.0, 1e15, 1.0)];
+        assert!((found_taken(beside.iter(), 0.01, 50.0) - alone).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_longer_others_stay_the_more_often_they_are_found() {
+        let found = |long: f64| {
+            let others = [stay(1.0, 10.0, 50.0), stay(long / 100.0, long, 50.0)];
+            found_taken(others.iter(), 0.01, 50.0)
+        };
+        assert!(found(100.0) > found(10.0) && found(1000.0) > found(100.0));
+    }
+
+    #[test]
+    fn common_lines_are_nearer_in_more_windows_the_more_cores_are_busy() {
+        let chances = [0.0, 0.39, 0.45, 0.5, 0.55, 0.61, 8.0].map(has_lines);
+        assert!(chances.windows(2).all(|pair| pair[0] <= pair[1]));
+        assert_eq!((chances[1], chances[5]), (0.0, 1.0));
+        assert!((has_lines(Refill::BUSY_ENOUGH) - 0.5).abs() < 1e-12);
+    }
+
+    fn stay(cores: f64, stay_ns: f64, away_ns: f64) -> Stay {
+        Stay {
+            cores,
+            stay_ns,
+            away_ns,
+        }
+    }
+
+    #[test]
+    fn with_a_core_for_each_nobody_takes_anothers() {
+        // Four that work half of the time, on four cores and on three.
+        let four = [stay(2.0, 100.0, 100.0)];
+        assert_eq!(takes(four.iter(), 2.0), 0.0);
+        // Two are without work, one core is idle: it is taken as often as its owner comes.
+        assert!((takes(four.iter(), 1.0) * 100.0 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn idle_cores_are_as_many_as_there_are() {
+        let several = [
+            stay(3.0, 50.0, 200.0),
+            stay(1.0, 400.0, 900.0),
+            stay(2.0, 10.0, 30.0),
+        ];
+        let rate = takes(several.iter(), 0.7);
+        let lie = several.map(|of| of.cores / of.stay_ns / (rate + 1.0 / of.away_ns));
+        assert!((lie.iter().sum::<f64>() / 0.7 - 1.0).abs() < 0.01);
+    }
+}

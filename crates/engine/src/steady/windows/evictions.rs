@@ -1,0 +1,122 @@
+//! Who is thrown off a full node of PowerVM, and who is not.
+//!
+//! All virtual processors of a partition are entitled from the start of a window until its
+//! entitlement is used up. Whoever wakes within its entitlement and finds its node full throws off
+//! somebody who is beyond his: of another partition, whoever has been on its core longest. One
+//! whose partition has had less of the excess than its weight says goes on nevertheless. Who is
+//! thrown off comes back when a window begins, to any core of the node that is idle then, and does
+//! not move on from there to its home chip.
+
+use crate::spec::{Eviction, Policy, Processors};
+use crate::steady::layout::form::Form;
+use crate::steady::layout::state::{Doing, State};
+
+/// Share of the time with work in which one has a core that waits for a window now and then.
+const WAITS: f64 = 0.99;
+/// What happens less often than this is not found in a run [ns].
+const LONG_NS: f64 = 1e9;
+/// Excess for its weight, in parts of the mean, up to which a partition is behind all of the time,
+/// and from which on it is ahead: those that are alike have the mean. Assumed: a run's excess
+/// varies from window to window, so that one near the mean is ahead in some of them; the first from
+/// 0 to 0.99.
+const LEVEL: [f64; 2] = [0.8, 0.999];
+
+impl State {
+    /// Whether what is entitled may throw off others at home.
+    pub(in crate::steady) fn evicts(&self) -> bool {
+        let hypervisor = &self.machine.hypervisor;
+        hypervisor.policy == Policy::Phyp && hypervisor.eviction == Eviction::OtherPartition
+    }
+
+    /// What those who use more than they are entitled to use of it, by weight.
+    pub(in crate::steady) fn mean_excess(
+        &self,
+        forms: &[&Form],
+        those: impl Iterator<Item = usize>,
+    ) -> f64 {
+        let (mut excess, mut weights) = (0.0, 0.0);
+        for at in those.filter(|at| !forms[*at].owns) {
+            let (more, weight) = self.excess_of(at, forms[at]);
+            if more > 1e-6 {
+                (excess, weights) = (excess + more, weights + weight);
+            }
+        }
+        if weights > 0.0 {
+            excess / weights
+        } else {
+            0.0
+        }
+    }
+
+    /// Cores that a partition uses beyond what it is entitled to, and its weight for them.
+    pub(in crate::steady) fn excess_of(&self, at: usize, form: &Form) -> (f64, f64) {
+        let doing = &self.doing[at];
+        match &form.partition.processors {
+            Processors::Shared { weight, capped, .. } if !capped => {
+                let more = (1.0 - entitled_part(doing)) * doing.cores();
+                (more, f64::from(*weight).max(1.0))
+            }
+            _ => (0.0, 1.0),
+        }
+    }
+
+    /// Part of the time in which those of a partition that stay may be thrown off when they are
+    /// beyond what they are entitled to. One that has less of the excess than its weight says is
+    /// behind, and goes on; one that would have more if it went on is now ahead and now behind, so
+    /// that it has about what its weight says.
+    pub(in crate::steady) fn yields(&self, at: usize, form: &Form) -> f64 {
+        if !self.evicts() {
+            return 1.0;
+        }
+        self.is_ahead(at, form)
+    }
+
+    /// Part of the time in which a partition has had as much of the excess as its weight says.
+    pub(in crate::steady) fn is_ahead(&self, at: usize, form: &Form) -> f64 {
+        let (more, weight) = self.excess_of(at, form);
+        let mean = weight * self.excess;
+        if mean <= 0.0 {
+            return f64::from(u8::from(more > mean));
+        }
+        let [behind, ahead] = LEVEL;
+        ((more / mean - behind) / (ahead - behind)).clamp(0.0, 1.0)
+    }
+
+    /// Share of those that always have work that have been thrown off their home chip at some time.
+    /// They come back to any core of the node, and stay there.
+    pub(in crate::steady) fn roams(&self, at: usize, form: &Form) -> f64 {
+        if !form.stays || !self.evicts() {
+            return 0.0;
+        }
+        let nodes = form.homes_by_node.iter();
+        let each = |(node, share): &(usize, f64)| share * self.nodes.thrown_each(*node);
+        let often = LONG_NS * nodes.map(each).sum::<f64>();
+        self.yields(at, form) * often / (1.0 + often)
+    }
+
+    /// Share of its comings to a node that are at the beginning of a window: who finds it full then
+    /// is not there for the rest of it.
+    pub(in crate::steady) fn once(&self, at: usize, form: &Form, back: f64) -> f64 {
+        match (form.stays, self.evicts()) {
+            (_, false) => 0.0,
+            (false, true) if waits_at_a_cap(&self.doing[at], form) => 1.0,
+            (false, true) => 1.0 - back,
+            (true, true) if self.roams(at, form) > 0.0 => self.yields(at, form),
+            (true, true) => 0.0,
+        }
+    }
+}
+
+/// Whether a partition waits for a window, now and then, at its cap.
+pub(in crate::steady) fn waits_at_a_cap(doing: &Doing, form: &Form) -> bool {
+    let capped = matches!(
+        form.partition.processors,
+        Processors::Shared { capped: true, .. }
+    );
+    capped && doing.served < WAITS
+}
+
+/// Share of a partition's core time to which it is entitled.
+pub(in crate::steady) fn entitled_part(doing: &Doing) -> f64 {
+    (doing.due / doing.cores().max(1e-9)).min(1.0)
+}

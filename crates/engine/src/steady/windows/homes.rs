@@ -1,0 +1,410 @@
+//! On which chips partitions run: at home while a core is idle there, else beside it or elsewhere.
+//!
+//! On a chip nobody is thrown off while another core of the node is idle. Threads that always have
+//! work begin with the run and keep their cores, in the order of the partitions. Of those that come
+//! each finds it full as often, whatever it stays for then; under PR/SM, which looks at one's last
+//! core first, those that stay for longer than a window are there before them. On a full node of
+//! PowerVM what is entitled throws off what is not, and that stays away until a window begins while
+//! a core is idle. Who finds none goes to the chip with most idle cores.
+
+use crate::ids::{ById, ChipId, NodeId};
+use crate::machine::Topology;
+use crate::spec::Policy;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::scope::Scope;
+use crate::steady::layout::state::{Doing, Site, State, NOTHING};
+use crate::steady::queues::overflow::{Groups, Offered, RANKS};
+use crate::steady::windows::evictions::{entitled_part, waits_at_a_cap};
+
+/// Steps in which the level of idle cores is found.
+const LEVEL_STEPS: usize = 16;
+/// Behind all others.
+const LAST: [f64; RANKS] = [0.0, 0.0, 0.0, 1.0];
+
+impl State {
+    /// On which chips the partitions of a part of the machine run; by how much that changed.
+    pub(in crate::steady) fn place(&mut self, forms: &[&Form], scope: &Scope) -> f64 {
+        if self.host.is_some() {
+            self.place_host(forms);
+            return 0.0;
+        }
+        let half_window = 0.5 * self.machine.hypervisor.window_ns as f64;
+        for node in scope.nodes.iter().copied() {
+            let chips = self.tree.chips_of(node);
+            let free = self.free.slice(chips);
+            self.nodes.open(node.index(), free.iter().sum());
+            for (chip, cores) in chips.into_iter().zip(free) {
+                self.seats.open(chip.index(), *cores);
+                self.taken[chip] = 0.0;
+            }
+        }
+        self.excess = self.mean_excess(forms, scope.there());
+        for at in scope.there().filter(|at| !forms[*at].owns) {
+            self.ask(at, forms[at], half_window);
+        }
+        for node in scope.nodes.iter().copied() {
+            match self.evicts() {
+                true => self.nodes.close_by_window(node.index(), 2.0 * half_window),
+                false => self.nodes.close(node.index()),
+            }
+            for chip in self.tree.chips_of(node) {
+                self.seats.close(chip.index());
+                self.idle[chip] = (self.free[chip] - self.seats.kept(chip.index())).max(0.0);
+            }
+        }
+        self.level_idle(forms, scope);
+        let mut change = 0.0_f64;
+        for at in scope.active.iter().copied().filter(|at| !forms[*at].owns) {
+            let before = self.doing[at].out;
+            self.settle_down(at, forms[at], half_window);
+            change = change.max((self.doing[at].out - before).abs());
+        }
+        change
+    }
+
+    /// Cores that those away from home take: of the chips with most idle ones, down to where these
+    /// are as many as they need, first on the nodes of their homes, then anywhere.
+    fn level_idle(&mut self, forms: &[&Form], scope: &Scope) {
+        let cores = |state: &Self, at: usize| {
+            let doing = &state.doing[at];
+            doing.served * doing.load.vps
+        };
+        for node in scope.nodes.iter().copied() {
+            let mut needed = 0.0;
+            for at in scope.there().filter(|at| !forms[*at].owns) {
+                let homes = forms[at].homes_by_node.iter();
+                let here = homes.filter(|(of, _)| *of == node.index());
+                let share: f64 = here.map(|(_, share)| share).sum();
+                needed += share * self.doing[at].away[0] * cores(self, at);
+            }
+            let chips = self.tree.chips_of(node);
+            let level = level(self.idle.slice(chips), needed);
+            for chip in chips {
+                self.spare[0][chip] = (self.idle[chip] - level).max(0.0);
+            }
+        }
+        let there = scope.there().filter(|at| !forms[*at].owns);
+        let needed: f64 = there
+            .map(|at| self.doing[at].away[1] * cores(self, at))
+            .sum();
+        let chips = self.tree.chips();
+        let level = level(self.idle.slice(chips), needed);
+        for chip in chips {
+            self.spare[1][chip] = (self.idle[chip] - level).max(0.0);
+        }
+    }
+
+    /// What a partition wants of its home and of where else it runs.
+    fn ask(&mut self, at: usize, form: &Form, half_window: f64) {
+        let doing = &self.doing[at];
+        let (seats, back) = (
+            self.seats_of(doing, form, half_window),
+            come_back(doing, half_window),
+        );
+        let ranks = self.ranks(at, form, back);
+        for (at, share) in &form.homes_by_node {
+            self.nodes.add(*at, ranks, offered(doing, form, *share));
+        }
+        let there = 1.0 - self.once(at, form, back) * doing.away[1];
+        let found = self.ask_chips((at, form), seats, there);
+        let doing = &self.doing[at];
+        if doing.out > 0.0 {
+            let to = (&mut self.seats, &mut self.nodes);
+            let leaves = self.machine.hypervisor.policy == Policy::Phyp;
+            let ranks = if leaves { LAST } else { ranks };
+            add_strangers(&self.tree, (doing, form), (seats, ranks), to);
+        }
+        (self.doing[at].first, self.doing[at].roamed) = found;
+    }
+
+    /// What those of a partition that are `there` want of its home chips, and of the rest of their
+    /// nodes if they have been thrown off; the share of those that always have work that are on
+    /// home chips since the beginning, and again.
+    fn ask_chips(
+        &mut self,
+        (at, form): (usize, &Form),
+        seats: [f64; RANKS],
+        there: f64,
+    ) -> (f64, f64) {
+        let roams = self.roams(at, form);
+        let doing = &self.doing[at];
+        let (mut first, mut roamed) = (0.0, 0.0);
+        for (chip, share) in &form.homes {
+            let mut asked = offered(doing, form, *share);
+            if form.stays {
+                let all = asked.most;
+                asked.most = all.min((self.free[*chip] - self.taken[*chip]).max(0.0));
+                asked.most *= 1.0 - roams;
+                self.taken[*chip] += asked.most;
+                let kept = asked.most / all;
+                (asked.mean, asked.variance) = (kept * asked.mean, kept * asked.variance);
+                first += share * kept;
+            }
+            self.seats.add(chip.index(), seats, asked.part(there));
+        }
+        for (node, share) in form.homes_by_node.iter().filter(|_| roams > 0.0) {
+            let chips = self.tree.chips_of(NodeId::new(*node));
+            let cores: f64 = self.free.slice(chips).iter().sum();
+            let asked = offered(doing, form, *share).part(roams * there);
+            for chip in chips {
+                let part = self.free[chip] / cores.max(1e-9);
+                self.seats.add(chip.index(), seats, asked.part(part));
+                if form.homes.iter().any(|(home, _)| *home == chip) {
+                    roamed += roams * share * part;
+                }
+            }
+        }
+        (first, roamed)
+    }
+
+    /// In which order they get the cores of a chip: who always has work has been there from the
+    /// beginning; of the others each finds it full as often when it comes, however long it stays.
+    /// Under PR/SM one that comes looks at its last core first, so who stays long keeps it.
+    fn seats_of(&self, doing: &Doing, form: &Form, half_window: f64) -> [f64; RANKS] {
+        let come = match self.machine.hypervisor.policy {
+            Policy::Phyp => f64::from(u8::from(!form.stays)),
+            _ => come_back(doing, half_window),
+        };
+        [1.0 - come, come, 0.0, 0.0]
+    }
+
+    /// In which order a partition's virtual processors get the cores of a node.
+    fn ranks(&self, at: usize, form: &Form, back: f64) -> [f64; RANKS] {
+        if self.machine.hypervisor.policy != Policy::Phyp {
+            return [1.0 - back, back, 0.0, 0.0];
+        }
+        let doing = &self.doing[at];
+        let entitled = entitled_part(doing);
+        if waits_at_a_cap(doing, form) {
+            // All begin a window together, when nobody can be thrown off.
+            return LAST;
+        }
+        // Those that stay for longer than a window come back when one begins.
+        let come = if form.stays { 0.0 } else { back };
+        let stay = 1.0 - come;
+        let thrown = if self.evicts() {
+            self.yields(at, form)
+        } else {
+            1.0 - entitled
+        };
+        let of_stay = [stay * (1.0 - thrown), stay * thrown];
+        [
+            of_stay[0],
+            come * entitled,
+            of_stay[1],
+            come * (1.0 - entitled),
+        ]
+    }
+
+    /// A partition goes where it finds cores.
+    fn settle_down(&mut self, at: usize, form: &Form, half_window: f64) {
+        let doing = &self.doing[at];
+        let (seats, back) = (
+            self.seats_of(doing, form, half_window),
+            come_back(doing, half_window),
+        );
+        let (ranks, once) = (self.ranks(at, form, back), self.once(at, form, back));
+        let far = |node: NodeId| self.nodes.lost(node.index(), ranks, back);
+        let near = |chip: ChipId, share: f64| {
+            let far = far(self.tree.node_of(chip));
+            if form.stays {
+                return 1.0 - doing.first - doing.roamed * (1.0 - far);
+            }
+            let lost = if self.machine.hypervisor.policy == Policy::Phyp {
+                let one = offered(doing, form, share).one();
+                self.seats.finds_none(chip.index(), one)
+            } else {
+                self.seats.lost(chip.index(), seats, 1.0)
+            };
+            1.0 - (1.0 - once * far) * (1.0 - lost)
+        };
+        let mut shares = std::mem::take(&mut self.row);
+        shares.iter_mut().for_each(|share| *share = 0.0);
+        let away = scatter(&self.tree, form, near, far, &self.spare, &mut shares);
+        let doing = &mut self.doing[at];
+        doing.away = away;
+        settle_sites(doing, form, &mut shares, 0.5 * self.pace);
+        self.row = shares;
+        let is_home = |site: &&Site| form.homes.iter().any(|(home, _)| home.index() == site.chip);
+        let at_home = doing.sites.iter().filter(is_home);
+        let at_home: f64 = at_home.map(|site| site.share).sum();
+        doing.out = (1.0 - at_home).max(0.0);
+    }
+}
+
+/// What a part of a partition's virtual processors asks for: so many of all, taken at random.
+pub(in crate::steady) fn offered(doing: &Doing, form: &Form, share: f64) -> Offered {
+    // Those that wait until a window ends do so together.
+    let (vps, load) = (form.in_turn, &doing.load);
+    let mean = doing.served * load.vps;
+    let squares = doing.served * (load.vps_variance + load.vps * load.vps);
+    let apart = if vps > 1.0 {
+        share * (1.0 - share) * (mean * vps - squares).max(0.0) / (vps - 1.0)
+    } else {
+        0.0
+    };
+    Offered {
+        mean: share * mean,
+        variance: share * share * (squares - mean * mean) + apart,
+        most: share * vps,
+        hurry: 0.0,
+        entitled: share * mean * entitled_part(doing),
+    }
+    .hurried(doing)
+}
+
+impl Offered {
+    /// With how soon it changes as a partition does it.
+    fn hurried(self, doing: &Doing) -> Self {
+        let rate = doing.load.wakes_per_ns / doing.load.vps.max(1e-12);
+        Self {
+            hurry: rate * self.variance,
+            ..self
+        }
+    }
+}
+
+/// Share of a partition's dispatches after which it looks for a core at home anew before a window
+/// is over.
+fn come_back(doing: &Doing, half_window: f64) -> f64 {
+    let stay_ns = doing.load.vps / doing.load.wakes_per_ns.max(1e-15);
+    half_window / (half_window + stay_ns)
+}
+
+/// Those of a partition that run where it is not at home; on a node of others' homes they leave for
+/// anyone who is entitled.
+fn add_strangers(
+    tree: &Topology,
+    (doing, form): (&Doing, &Form),
+    (seats, ranks): ([f64; RANKS], [f64; RANKS]),
+    (chips, nodes): (&mut Groups, &mut Groups),
+) {
+    for site in &doing.sites {
+        let chip = ChipId::new(site.chip);
+        let mean = doing.served * doing.load.vps * site.share;
+        let stranger = Offered {
+            mean,
+            variance: mean,
+            most: mean,
+            hurry: 0.0,
+            entitled: 0.0,
+        }
+        .hurried(doing);
+        let node = tree.node_of(chip).index();
+        let near = form.homes_by_node.iter().any(|(home, _)| *home == node);
+        if !near {
+            nodes.add(node, ranks, stranger);
+            chips.add(site.chip, ranks, stranger);
+        } else if form.homes.iter().all(|(home, _)| *home != chip) {
+            chips.add(site.chip, seats, stranger);
+        }
+    }
+}
+
+/// Down to where so many idle cores are taken of the chips with most of them; half a core less, as
+/// the emptiest one is another now and then.
+fn level(idle: &[f64], needed: f64) -> f64 {
+    let (mut low, mut high) = (0.0, idle.iter().copied().fold(0.0, f64::max));
+    for _ in 0..LEVEL_STEPS {
+        let level = 0.5 * (low + high);
+        let taken: f64 = idle.iter().map(|of| (of - level).max(0.0)).sum();
+        if taken < needed {
+            high = level;
+        } else {
+            low = level;
+        }
+    }
+    (low - 0.5_f64).max(0.0)
+}
+
+/// Shares of a partition's time by chip: at home, on the home's node, elsewhere; those of the
+/// latter two.
+fn scatter(
+    tree: &Topology,
+    form: &Form,
+    near: impl Fn(ChipId, f64) -> f64,
+    far: impl Fn(NodeId) -> f64,
+    [near_idle, idle]: &[ById<ChipId, f64>; 2],
+    chips: &mut ById<ChipId, f64>,
+) -> [f64; 2] {
+    let mut away = [0.0; 2];
+    let mut put = |chip: ChipId, share: f64| chips[chip] += share;
+    for (node, _) in &form.homes_by_node {
+        let node = NodeId::new(*node);
+        let beside = tree.chips_of(node);
+        let (far, mut aside, mut elsewhere) = (far(node), 0.0, 0.0);
+        for (home, share) in form.homes.iter().filter(|(home, _)| beside.contains(*home)) {
+            // Who finds no core of the node finds none at home.
+            let lost = near(*home, *share).max(far);
+            put(*home, share * (1.0 - lost));
+            aside += share * (lost - far);
+            elsewhere += share * far;
+        }
+        let spare: f64 = near_idle.slice(beside).iter().sum();
+        for chip in beside.into_iter().filter(|_| aside > 0.0) {
+            let part = if spare > 0.0 {
+                near_idle[chip] / spare
+            } else {
+                1.0 / beside.len() as f64
+            };
+            put(chip, aside * part);
+        }
+        away[0] += aside;
+        let others = || tree.chips().into_iter().filter(|of| !beside.contains(*of));
+        let spare: f64 = others().map(|chip| idle[chip]).sum();
+        if spare > 0.0 {
+            away[1] += elsewhere;
+        } else {
+            elsewhere = 0.0;
+        }
+        // On each of the others it is less than that, and so of no account.
+        if elsewhere > NOTHING {
+            others().for_each(|chip| put(chip, elsewhere * idle[chip] / spare));
+        }
+    }
+    away
+}
+
+/// A partition runs on these chips now: `part` of the way, so that those that displace each other
+/// come to rest.
+fn settle_sites(doing: &mut Doing, form: &Form, chips: &mut ById<ChipId, f64>, part: f64) {
+    let counted = |share: f64| if share > NOTHING { part * share } else { 0.0 };
+    for site in &mut doing.sites {
+        let share = std::mem::take(&mut chips[ChipId::new(site.chip)]);
+        site.share = (1.0 - part) * site.share + counted(share);
+    }
+    for (chip, share) in chips.entries().filter(|(_, share)| **share > NOTHING) {
+        let site = Site::new(chip.index(), counted(*share), form);
+        doing.sites.push(site);
+    }
+    let gone = |site: &Site| site.share <= 0.2 * NOTHING;
+    if doing.sites.iter().any(gone) {
+        part_twins(&mut doing.sites);
+        doing.sites.retain(|site| !gone(site));
+    }
+    let all: f64 = doing.sites.iter().map(|site| site.share).sum();
+    doing.sites.iter_mut().for_each(|site| site.share /= all);
+}
+
+/// Each has its own classes, for the places of those before it change.
+pub(in crate::steady) fn part_twins(sites: &mut [Site]) {
+    for index in 0..sites.len() {
+        let (before, rest) = sites.split_at_mut(index);
+        if let Some(twin) = rest[0].twin.take() {
+            rest[0].classes.clone_from(&before[twin].classes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_emptiest_are_taken_first() {
+        // Two of eight are taken of the emptiest alone; of the others once they are level.
+        assert!((level(&[8.0, 2.0, 3.0], 2.0) - 5.5).abs() < 1e-3);
+        assert!((level(&[8.0, 6.0, 3.0], 6.0) - 3.5).abs() < 1e-3);
+        assert_eq!(level(&[1.0, 1.0], 5.0), 0.0);
+    }
+}

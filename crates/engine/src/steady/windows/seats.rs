@@ -1,0 +1,49 @@
+//! On which chips threads of a host run: where they were dealt out to.
+
+use crate::ids::ChipId;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::state::{Site, State, NOTHING};
+
+impl State {
+    /// On which chips threads of a host run, and beside whom.
+    pub(in crate::steady) fn place_host(&mut self, forms: &[&Form]) {
+        let Some(host) = &mut self.host else { return };
+        let busy: Vec<f64> = self.doing.iter().map(|doing| doing.load.vps).collect();
+        if host.deal(&self.tree, forms, &busy) {
+            for (partition, form) in forms.iter().enumerate() {
+                let mut on = vec![0.0; self.tree.chips().len()];
+                let units = host.units.iter().filter(|unit| unit.partition == partition);
+                for unit in units {
+                    let seats = unit.seats.iter();
+                    seats.for_each(|(chip, share)| on[*chip] += unit.share * share);
+                }
+                let used = on.iter().enumerate().filter(|(_, share)| **share > NOTHING);
+                let sites = used.map(|(chip, share)| Site::new(chip, *share, form));
+                for site in &self.doing[partition].sites {
+                    let chip = ChipId::new(site.chip);
+                    self.spreads[partition].set_work(chip, 0.0, 1.0, 1.0);
+                }
+                self.doing[partition].sites = sites.collect();
+            }
+            for (partition, form) in forms.iter().enumerate() {
+                self.price(partition, form, true);
+            }
+        }
+        for (doing, form) in self.doing.iter_mut().zip(forms) {
+            let (mut home, mut near) = (0.0, 0.0);
+            for site in &doing.sites {
+                let chip = ChipId::new(site.chip);
+                for (at, share) in &form.homes {
+                    let by = share * site.share;
+                    if *at == chip {
+                        home += by;
+                    } else if self.tree.node_of(*at) == self.tree.node_of(chip) {
+                        near += by;
+                    }
+                }
+            }
+            doing.away = [near, (1.0 - home - near).max(0.0)];
+        }
+        self.crowd(forms);
+    }
+}

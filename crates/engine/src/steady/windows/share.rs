@@ -1,0 +1,291 @@
+//! Whose virtual processors have to wait for cores, and for how much of the time.
+
+use crate::hypervisor::polarize;
+use crate::spec::{Polarization, Policy, Processors};
+use crate::steady::layout::form::Form;
+use crate::steady::layout::scope::Scope;
+use crate::steady::layout::state::{in_use, on_and_off, Doing, State};
+use crate::steady::queues::demand::Arrivals;
+use crate::steady::queues::grants::{grants, Claim};
+use crate::steady::queues::overflow::{mean_beyond, Offered};
+use crate::steady::windows::evictions::entitled_part;
+use crate::steady::windows::slices::ever_run;
+
+/// Share of the time with work that may be lost to others before they have to be looked at.
+const LITTLE: f64 = 5e-4;
+/// Part of the cores that those have who are not entitled to them, up to which whoever is entitled
+/// to nothing never runs, and from which on it does again: between the two it is as it was.
+const SCARCE: [f64; 2] = [0.005, 0.02];
+
+impl State {
+    /// Whose virtual processors have to wait for cores, and for how much of the time; by how much
+    /// that changed.
+    pub(in crate::steady) fn share(&mut self, forms: &[&Form], scope: &Scope) -> f64 {
+        if self.host.is_some() {
+            return self.share_host(forms);
+        }
+        let cores = self.see_to_interrupts(forms, scope);
+        let slice_ns = self.machine.hypervisor.window_ns as f64;
+        let mut used = scope.others;
+        for at in scope.active.iter().copied() {
+            let doing = &mut self.doing[at];
+            doing.due = due(doing, forms[at], slice_ns);
+            used.add((&doing.load, doing.waits.time), doing.beside, forms[at]);
+            used.less(&doing.load, doing.waits.time, most(doing, forms[at]));
+        }
+        // What more want than there are cores for by chance, not always, those lose that are not
+        // entitled to it.
+        let by_chance = if used.most <= cores {
+            0.0
+        } else {
+            mean_beyond(used.mean, used.variance, cores) - (used.mean - cores).max(0.0)
+        };
+        if !scope.whole {
+            let all = Offered {
+                mean: used.mean,
+                variance: used.variance,
+                most: used.most,
+                ..Offered::default()
+            };
+            let slices = self.machine.hypervisor.policy == Policy::Prsm;
+            self.spills |= slices && all.full(cores - 0.5) > LITTLE;
+            return self.share_alone(forms, scope, by_chance, cores - used.mean - used.beside);
+        }
+        let sharing = scope.active.iter().copied();
+        let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
+        let exceeds: Vec<f64> = sharing
+            .iter()
+            .map(|at| self.gives_way(*at, forms[*at]))
+            .collect();
+        let exceeding: f64 = exceeds.iter().sum();
+        let waits = self.within_share(&sharing, forms, cores);
+        for (at, waits) in sharing.iter().zip(waits) {
+            self.doing[*at].waits.turn_to(waits, 0.5 * self.pace);
+        }
+        let lost = |index: usize| by_chance * exceeds[index] / exceeding.max(1e-9);
+        let claims: Vec<Claim> = sharing
+            .iter()
+            .enumerate()
+            .map(|(index, at)| claim(&self.doing[*at], forms[*at], lost(index)))
+            .collect();
+        let granted = grants(&claims, cores, &self.limits);
+        let beyond = |(claim, got): (&Claim, &f64)| (got - claim.entitled).max(0.0);
+        let beyond: f64 = claims.iter().zip(&granted).map(beyond).sum();
+        let all_used = granted.iter().sum::<f64>() > (1.0 - LITTLE) * cores;
+        self.await_cores(&sharing, &claims, cores);
+        self.throw_off(&sharing, forms);
+        let mut change = 0.0_f64;
+        for (index, told) in claims.iter().zip(&granted).enumerate() {
+            let doing = &mut self.doing[sharing[index]];
+            let bound = SCARCE[usize::from(doing.starves)] * cores;
+            doing.starves = all_used && beyond <= bound;
+            let granted = (*told.1, lost(index));
+            change = change.max(serve(doing, told.0, granted, self.pace));
+        }
+        self.leave_room(&sharing, cores);
+        change
+    }
+
+    /// Interrupts are seen to first, but for work that is entitled to its cores; the cores that are
+    /// left. Where they want more than there is, they pile up.
+    fn see_to_interrupts(&mut self, forms: &[&Form], scope: &Scope) -> f64 {
+        let free: f64 = self.free.iter().sum();
+        let (mut handled, mut entitled) = (0.0, 0.0);
+        for at in scope.there().filter(|at| !forms[*at].owns) {
+            let doing = &self.doing[at];
+            handled += doing.handled.beside;
+            entitled += doing.load.vps.min(doing.due);
+        }
+        let room = (free - entitled).max(0.0);
+        if handled <= room {
+            return free - handled;
+        }
+        for at in scope.active.iter().filter(|at| !forms[**at].owns) {
+            let doing = &mut self.doing[*at];
+            let beyond = doing.handled.beside * (1.0 - room / handled);
+            doing.handled.beside -= beyond;
+            doing.beside = (doing.beside - beyond).max(0.0);
+            doing.load.overrun |= beyond > 0.0;
+        }
+        free - room
+    }
+
+    /// What of a partition has to give way where more want cores by chance than there are: what is
+    /// beyond its share. Under PR/SM who has had less of that for his weight comes first: he gives
+    /// way as much less (assumed, between not at all and as much as all others).
+    fn gives_way(&self, at: usize, form: &Form) -> f64 {
+        let doing = &self.doing[at];
+        let wants = doing.load.vps * (1.0 - doing.waits.time);
+        let last = match self.machine.hypervisor.policy {
+            Policy::Prsm if self.excess > 0.0 => {
+                let (more, weight) = self.excess_of(at, form);
+                (more / weight / self.excess).clamp(0.01, 1.0)
+            }
+            _ => 1.0,
+        };
+        wants * (1.0 - entitled_part(doing)) * last
+    }
+
+    /// Whether somebody waits for a core of PR/SM that is left: as soon as more may use one than
+    /// there are. Then it is taken at once, and who left it throws off another one later, who has
+    /// been on his core for longest.
+    fn await_cores(&mut self, sharing: &[usize], claims: &[Claim], cores: f64) {
+        if self.machine.hypervisor.policy != Policy::Prsm {
+            return;
+        }
+        let wanted = |(at, claim): (&usize, &Claim)| {
+            let load = &self.doing[*at].load;
+            let mean = load.vps.min(claim.limit);
+            let part = mean / load.vps.max(1e-12);
+            Offered {
+                mean,
+                variance: part * part * load.vps_variance,
+                most: claim.limit,
+                ..Offered::default()
+            }
+        };
+        let each: Vec<Offered> = sharing.iter().zip(claims).map(wanted).collect();
+        let mut all = Offered::default();
+        each.iter().for_each(|one| all.add(*one));
+        for (at, own) in sharing.iter().zip(each) {
+            self.doing[*at].awaited = all.without(own.one()).full(cores - 0.5);
+        }
+    }
+
+    /// The same for a part of the machine, as long as nobody elsewhere is in its way.
+    fn share_alone(&mut self, forms: &[&Form], scope: &Scope, by_chance: f64, left: f64) -> f64 {
+        let mut change = 0.0_f64;
+        for at in scope.active.iter().copied().filter(|at| !forms[*at].owns) {
+            let doing = &mut self.doing[at];
+            let claim = claim(doing, forms[at], 0.0);
+            self.spills |= claim.group.is_some() || by_chance > LITTLE * doing.load.vps;
+            change = change.max(serve(
+                doing,
+                &claim,
+                (claim.wants.min(claim.limit), 0.0),
+                self.pace,
+            ));
+        }
+        self.spills |= left < 0.0;
+        change
+    }
+
+    /// What daemons and polling take is at most what work leaves of the shared cores.
+    fn leave_room(&mut self, sharing: &[usize], cores: f64) {
+        let each = || sharing.iter().map(|at| &self.doing[*at]);
+        let worked: f64 = each().map(|doing| doing.served * doing.load.vps).sum();
+        let beside = |doing: &Doing| (doing.beside - doing.handled.beside).max(0.0);
+        let wanted: f64 = each().map(beside).sum();
+        let left = (cores - worked).max(0.0);
+        if wanted > left {
+            for at in sharing {
+                let doing = &mut self.doing[*at];
+                doing.beside -= beside(doing) * (1.0 - left / wanted);
+            }
+        }
+    }
+}
+
+/// Share of its time that a partition is served which loses so many cores by chance.
+fn crowded(doing: &Doing, lost: f64) -> f64 {
+    // Who is within his share does not wait for cores that are left, nor who always has work.
+    let has = doing.served * doing.load.vps;
+    let left = if doing.queued > 0.0 && !doing.load.overrun {
+        let within = (doing.due / doing.load.vps.max(1e-12)).min(1.0);
+        (has / (has + doing.queued).max(1e-12)).max(within)
+    } else {
+        1.0
+    };
+    (1.0 - (lost / doing.load.vps.max(1e-12)).min(0.9)) * (1.0 - doing.waits.time) * left
+}
+
+/// A partition has so many cores from now on, and loses some by chance: half of the way at full
+/// pace. By how much what it is served changed.
+fn serve(doing: &mut Doing, claim: &Claim, (granted, lost): (f64, f64), pace: f64) -> f64 {
+    let vps = doing.load.vps.max(1e-12);
+    let crowded = crowded(doing, lost);
+    let served = if claim.wants > granted + 1e-9 {
+        (granted / vps).min(crowded)
+    } else {
+        crowded
+    };
+    let before = doing.served;
+    doing.served += 0.5 * pace * (served - before);
+    let room = claim.limit - doing.served * doing.load.vps;
+    doing.beside = doing.beside.min(room.max(0.0));
+    (doing.served - before).abs() / before
+}
+
+/// What a partition's virtual processors are entitled to together: under PR/SM each logical core
+/// has a share of its own of each time slice, which it gets while it has work in that.
+fn due(doing: &Doing, form: &Form, slice_ns: f64) -> f64 {
+    let Processors::Shared { r#virtual, .. } = &form.partition.processors else {
+        return doing.entitled;
+    };
+    let vps = f64::from(*r#virtual);
+    let entitled = match form.each {
+        None => doing.entitled,
+        Some(Polarization::Horizontal) => {
+            doing.entitled * (have_work(doing, form, slice_ns) / vps).min(1.0)
+        }
+        Some(Polarization::Vertical) => due_vertical(doing, form, (*r#virtual, slice_ns)),
+    };
+    entitled * doing.allowed
+}
+
+/// The same where each has its own share: new work comes to the first that is idle, and threads
+/// that have run before to where they ran, so that these lie evenly on all that ever run.
+fn due_vertical(doing: &Doing, form: &Form, (vps, slice_ns): (u16, f64)) -> f64 {
+    let (split, have) = (
+        polarize(doing.entitled, vps),
+        have_work(doing, form, slice_ns),
+    );
+    let first = split.of_first(have);
+    if form.stays || ever_run(doing, form).is_some() {
+        return first;
+    }
+    let each = doing.load.vps / have.max(1e-12);
+    let high = f64::from(split.high) * each.min(1.0);
+    let medium = f64::from(split.medium) * each.min(split.medium_share);
+    let evenly = have / f64::from(vps) * (high + medium);
+    first + form.again() * (evenly - first).min(0.0)
+}
+
+/// How many virtual processors have work at some time of a slice: those that have it now, and of
+/// those among which it goes round the part to which it comes before the slice is over.
+fn have_work(doing: &Doing, form: &Form, slice_ns: f64) -> f64 {
+    let [_, off_ns] = on_and_off(doing, form);
+    let rest = (in_use(doing, form) - doing.load.vps).max(0.0);
+    doing.load.vps - rest * (-slice_ns / off_ns.max(1.0)).exp_m1()
+}
+
+/// The most that a partition may use.
+fn most(doing: &Doing, form: &Form) -> f64 {
+    let most = match form.partition.processors {
+        Processors::Shared { capped: true, .. } => doing.due,
+        Processors::Shared { r#virtual, .. } => f64::from(r#virtual),
+        Processors::Dedicated { .. } => f64::INFINITY,
+    };
+    most.min(form.cap)
+}
+
+/// What a partition claims that loses so many cores by chance.
+fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
+    let Processors::Shared { weight, .. } = &form.partition.processors else {
+        return Claim::default();
+    };
+    let wants = if matches!(form.demand.arrivals, Arrivals::Open(_)) && !doing.load.overrun {
+        doing.load.vps * crowded(doing, lost)
+    } else if doing.queued > 0.0 {
+        doing.load.vps * crowded(doing, 0.0)
+    } else {
+        doing.load.vps * (1.0 - doing.waits.time)
+    };
+    Claim {
+        wants,
+        entitled: doing.due,
+        limit: most(doing, form),
+        weight: f64::from(*weight),
+        group: form.group,
+    }
+}

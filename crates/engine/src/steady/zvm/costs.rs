@@ -1,0 +1,207 @@
+//! What z/VM's Control Program does on its own, and what that costs where its processors are: being
+//! put on a logical processor, looking for work, signals, and lines found cold. The segments are
+//! those of a simulation, at the mean of the processors that take part.
+
+use crate::cost::{Place, Surroundings};
+use crate::guest::zvm::cold::{displaced, each_ns};
+use crate::guest::zvm::segment::{Owner, Segment};
+use crate::guest::zvm::sharing::Near;
+use crate::ids::ChipId;
+use crate::machine::Distance;
+use crate::steady::cp::figures::Cp;
+use crate::steady::cp::guests::Guests;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::state::{classes, State, NOTHING};
+
+/// What happens to a kind of machine when one of its virtual processors is put on.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::steady) struct Comes {
+    /// Instructions of the guest each time, on average.
+    pub guest: f64,
+    /// How long a virtual processor has been away [ns].
+    pub away_ns: f64,
+    /// Logical processors at work meanwhile.
+    pub busy: f64,
+    /// Chance that it had to wait, and so is taken by one of its own chip.
+    pub waits: f64,
+}
+
+/// Costs at the mean of the chips on which a partition runs, by its time there.
+#[derive(Clone, Debug, Default)]
+pub(in crate::steady) struct CpCosts {
+    pub near: Vec<(f64, ChipId, Near)>,
+    /// Of an instruction of one thread that is alone on its core [ns].
+    pub instruction_ns: f64,
+    /// Of a line that any processor may have written last [ns].
+    pub transfer_ns: f64,
+    pub dispatch: Segment,
+    /// Looking for work and finding it, or all vectors in vain.
+    pub found: Segment,
+    pub nothing: Segment,
+    /// What a processor does that is signalled for work that another takes.
+    pub in_vain: Segment,
+    /// What it costs to make a virtual processor ready, signals apart.
+    pub ready: Segment,
+    /// Dispatch vectors with unparked processors.
+    pub vectors: f64,
+}
+
+/// Idle processors that are signalled for one that becomes ready.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::steady) struct Called {
+    /// Of its vector, and how often there is one at least.
+    pub beside: f64,
+    pub any: f64,
+    /// All, the one that comes from elsewhere included.
+    pub all: f64,
+}
+
+impl State {
+    /// What the Control Program's work costs now.
+    pub(in crate::steady) fn cp_costs(&self, at: usize, form: &Form, guests: &Guests) -> CpCosts {
+        let (doing, cp) = (&self.doing[at], &self.cps[at]);
+        let mut costs = CpCosts::default();
+        let vectors = self.vectors(form, guests);
+        let open = f64::from(guests.open) / f64::from(guests.online.max(1));
+        costs.vectors = (vectors * open).max(1.0);
+        for site in doing.sites.iter().filter(|site| site.share > NOTHING) {
+            let place = Place {
+                machine: &self.machine,
+                tree: &self.tree,
+                contention: &self.contention,
+                occupancy: &self.occupancy,
+                partition: &form.partition,
+                spread: &self.spreads[at],
+                chip: ChipId::new(site.chip),
+                threads: 1,
+                snoozing_sibling: false,
+            };
+            let around = Surroundings::of(&place, &classes(&doing.sites, site)[1]);
+            let (profile, locks) = (&form.partition.profile, &guests.zvm.locks);
+            let near = Near::of(around, profile, &self.machine, locks);
+            costs.add(
+                (site.share, ChipId::new(site.chip), near),
+                vectors,
+                (guests, cp),
+            );
+        }
+        costs
+    }
+
+    /// Dispatch vectors: of a chip in vertical polarization, of each logical processor in
+    /// horizontal.
+    fn vectors(&self, form: &Form, guests: &Guests) -> f64 {
+        if !guests.zvm.vertical {
+            return f64::from(guests.online) * guests.smt;
+        }
+        let chips = |of: &[(ChipId, f64)]| of.len() as f64;
+        chips(&form.all_homes)
+    }
+}
+
+impl CpCosts {
+    fn add(&mut self, of: (f64, ChipId, Near), vectors: f64, (guests, cp): (&Guests, &Cp)) {
+        let (share, _, near) = &of;
+        let (share, zvm) = (*share, &guests.zvm);
+        self.instruction_ns += share * near.around.instruction_ns;
+        self.transfer_ns += share * near.around.transfer_ns();
+        self.dispatch
+            .repeat(&near.dispatching(zvm, &cp.scheduler), share);
+        let mut door = Segment::default();
+        let takes = (zvm.locks.dispatch, zvm.locks.lines);
+        let (owner, sharing) = (Owner::System, &near.sharing);
+        cp.door.cost(takes, owner, sharing, near, &mut door);
+        self.dispatch.repeat(&door, share);
+        let both = (&cp.scheduler, &cp.door);
+        let mut ready = Segment::default();
+        near.readying(&zvm.locks, both, guests.lps() - 1.0, &mut ready);
+        self.ready.repeat(&ready, share);
+        // Whoever queues or takes from a vector changes its line.
+        let lines = |each: f64| near.sharing.by.map(|by| by * each * near.sharing.elsewhere);
+        let found = near.looking(zvm, 1.0, lines(cp.waits));
+        let nothing = near.looking(zvm, vectors, lines(cp.waits * vectors));
+        let mut in_vain = near.looking(zvm, 1.0, lines(1.0));
+        in_vain.repeat(&door, 1.0);
+        self.found.repeat(&found, share);
+        self.nothing.repeat(&nothing, share);
+        self.in_vain.repeat(&in_vain, share);
+        self.near.push(of);
+    }
+
+    /// Chips on which the partition runs, with its shares there.
+    pub fn places(&self) -> impl Iterator<Item = (f64, ChipId)> + '_ {
+        self.near.iter().map(|(share, chip, _)| (*share, *chip))
+    }
+
+    /// Idle processors that are signalled, if so many are at work, anywhere.
+    pub fn called(&self, guests: &Guests, busy: f64) -> Called {
+        let lps = guests.lps();
+        let taken = (busy / lps).clamp(0.0, 1.0);
+        let none = taken.powf(lps / self.vectors);
+        let beside = (lps - busy).max(0.0) / self.vectors;
+        Called {
+            beside,
+            any: 1.0 - none,
+            all: beside + none * (1.0 - taken.powf(lps)),
+        }
+    }
+
+    /// Time of a segment on a thread that is alone [ns].
+    pub fn time_of(&self, segment: &Segment) -> f64 {
+        segment.all_instructions() * self.instruction_ns + segment.extra.ns
+    }
+
+    /// What a virtual processor finds cold. It comes back to the logical processor that it left if
+    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles.
+    pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
+        let mut all = Segment::default();
+        let cores = f64::from(guests.open);
+        let (lps, free) = (cores * guests.smt, 1.0 - comes.waits);
+        let taken = (comes.busy / lps).min(1.0);
+        for (share, chip, near) in &self.near {
+            let back = comes.waits / (share * cores).max(1.0);
+            let stays = free * (1.0 - taken) + back;
+            let around = &near.around;
+            let beside = |of: ChipId| tree.node_of(of) == tree.node_of(*chip);
+            let node: f64 = self
+                .near
+                .iter()
+                .filter(|of| beside(of.1))
+                .map(|of| of.0)
+                .sum();
+            let none_of = |count: f64| taken.powf(count.max(0.0));
+            let off_chip = none_of(share * lps - 1.0);
+            let off_node = off_chip * none_of((node - share) * lps);
+            let by = [
+                free * (1.0 - off_chip) + comes.waits,
+                free * (off_chip - off_node),
+                free * off_node,
+            ];
+            let others = taken * comes.away_ns;
+            let kept = displaced(others, around.private_turnover_ns);
+            let lost = stays * kept + (1.0 - stays);
+            let worked = comes.busy * comes.away_ns;
+            let each = |distance, at: usize| {
+                by[at] * each_ns(around, distance, worked * share, worked * node)
+            };
+            let moved = each(Distance::Local, 0) + each(Distance::Near, 1) + each(Distance::Far, 2);
+            let own = each_ns(around, Distance::Local, worked * share, worked * node);
+            let ns = (stays * kept * own + (1.0 - stays) * moved) / lost.max(1e-300);
+            let touched = comes.guest * around.reload_lines;
+            let lines = lost * near.lines;
+            let lines = touched * (1.0 - (-lines / touched.max(1e-300)).exp());
+            let mut cold = Segment::default();
+            cold.reload(lines * ns);
+            all.repeat(&cold, *share);
+        }
+        all
+    }
+}
+
+/// Signals of one that becomes ready to those that idle, and its way into the dispatch list.
+pub(in crate::steady) fn signalling(guests: &Guests, costs: &CpCosts, busy: f64) -> Segment {
+    let called = costs.called(guests, busy);
+    let mut signals = costs.ready;
+    signals.execute(Owner::Chargeable, called.all * guests.zvm.paths.signal);
+    signals
+}

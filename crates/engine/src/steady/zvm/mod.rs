@@ -1,0 +1,7 @@
+//! The steps of a partition of z/VM: what work costs, clients and servers, parking.
+
+pub(in crate::steady) mod costs;
+pub(in crate::steady) mod park;
+pub(in crate::steady) mod ports;
+pub(in crate::steady) mod step;
+pub(in crate::steady) mod web;

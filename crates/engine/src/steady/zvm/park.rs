@@ -1,0 +1,142 @@
+//! Logical cores that z/VM leaves unparked: its own rule, asked with what it would see of a steady
+//! state, until it wants as many as there are.
+
+use crate::guest::zvm::park::{Cores, History, Observation, Parking};
+use crate::hypervisor::polarize;
+use crate::steady::cp::guests::Guests;
+use crate::steady::layout::form::Form;
+use crate::steady::layout::scope::Scope;
+use crate::steady::layout::state::{Doing, State};
+use crate::steady::settle::settle;
+
+/// Times that cores are parked or unparked before it is left at that.
+const MOST_TIMES: usize = 12;
+/// What is seen in turn, by its standard deviation: their mean is 0, what is estimated from them 1.
+const SEEN: [f64; 5] = [
+    0.0,
+    -std::f64::consts::SQRT_2,
+    0.0,
+    std::f64::consts::SQRT_2,
+    0.0,
+];
+
+/// Iterates to the fixed point, with as many logical cores of z/VM unparked as it then wants. The
+/// iterations that it took.
+pub(in crate::steady) fn settle_parked(
+    state: &mut State,
+    forms: &[&Form],
+    scope: &Scope,
+    settled: f64,
+) -> usize {
+    let mut parked: Vec<Option<Form>> = forms.iter().map(|_| None).collect();
+    let (mut steps, mut most) = (0, vec![u16::MAX; forms.len()]);
+    for _ in 0..MOST_TIMES {
+        let pairs = parked.iter().zip(forms);
+        let now: Vec<&Form> = pairs
+            .map(|(new, old)| new.as_ref().unwrap_or(old))
+            .collect();
+        steps += settle(state, &now, scope, settled);
+        let mut wants = |at: usize| {
+            state.turn_to(now[at].core_type);
+            state.wanted(at, &now)
+        };
+        let wanted: Vec<Option<u16>> = (0..now.len()).map(&mut wants).collect();
+        state.turn_to(0);
+        let mut changed = Vec::new();
+        for (at, wanted) in wanted.into_iter().enumerate() {
+            let open = now[at].guests.as_ref().map_or(0, |guests| guests.open);
+            // Who comes back to more than he has left would go on for ever.
+            let wanted = wanted.map_or(open, |wanted| wanted.min(most[at]));
+            if wanted != open {
+                changed.push((at, forms[at].unparked(&state.tree, wanted)));
+            }
+            if wanted > open {
+                most[at] = wanted;
+            }
+        }
+        if changed.is_empty() {
+            break;
+        }
+        for (at, form) in changed {
+            state.park(at, &form);
+            parked[at] = Some(form);
+        }
+    }
+    steps
+}
+
+impl State {
+    /// A partition runs on fewer or more of its logical cores.
+    fn park(&mut self, at: usize, form: &Form) {
+        let (entitled, allowed) = (self.doing[at].entitled, self.doing[at].allowed);
+        let served = self.doing[at].served;
+        self.take(at, form);
+        let doing = &mut self.doing[at];
+        (doing.entitled, doing.allowed, doing.served) = (entitled, allowed, served);
+        doing.due = entitled * allowed;
+    }
+
+    /// Logical cores that z/VM wants unparked; none where it does not park.
+    fn wanted(&self, at: usize, forms: &[&Form]) -> Option<u16> {
+        let guests = forms[at]
+            .guests
+            .as_ref()
+            .filter(|guests| guests.zvm.vertical)?;
+        let (doing, zvm) = (&self.doing[at], &guests.zvm);
+        let interval_ns = zvm.park_interval_ns as f64;
+        let shared = || {
+            let pairs = self.doing.iter().zip(forms);
+            let sharing = |form: &Form| !form.owns && form.core_type == forms[at].core_type;
+            pairs
+                .filter(move |(_, form)| sharing(form))
+                .map(|(doing, _)| doing)
+        };
+        let used: f64 = shared().map(Doing::cores).sum();
+        let varied: f64 = shared().map(|of| variance(of, interval_ns)).sum();
+        let cores: f64 = self.free.iter().sum();
+        let beyond = if forms[at].owns {
+            0.0
+        } else {
+            (cores - used).max(0.0) + (doing.cores() - doing.entitled * doing.allowed).max(0.0)
+        };
+        let (own, others) = (variance(doing, interval_ns).sqrt(), varied.sqrt());
+        let mut history = History::new();
+        for seen in SEEN {
+            history.push(Observation {
+                used_cores: (doing.cores() + seen * own).max(0.0),
+                excess_cores: (beyond - seen * others).max(0.0),
+            });
+        }
+        let parking = Parking {
+            unparking: zvm.unparking,
+            cpupad: zvm.cpupad,
+            excessuse: zvm.excessuse,
+        };
+        Some(parking.unparked(&history, entitled(guests, doing, forms[at])))
+    }
+}
+
+/// Logical cores by entitlement.
+fn entitled(guests: &Guests, doing: &Doing, form: &Form) -> Cores {
+    let online = guests.online;
+    let low = if form.owns {
+        0
+    } else {
+        polarize(doing.entitled, online).low
+    };
+    Cores {
+        online,
+        entitled: online - low,
+    }
+}
+
+/// Variance of the cores that are used in an interval: what is there at a time is forgotten in
+/// about as long as a burst takes.
+fn variance(doing: &Doing, interval_ns: f64) -> f64 {
+    let load = &doing.load;
+    if load.bursts_per_ns <= 0.0 {
+        return 0.0;
+    }
+    let burst_ns = (load.vps / load.bursts_per_ns).min(interval_ns);
+    2.0 * load.vps_variance * burst_ns / interval_ns
+}
