@@ -12,6 +12,7 @@ from homenode.planner import advise
 from homenode.planner.confirm import cores_of
 from homenode.planner.played import Played
 from homenode.planner.problem import problem_of
+from homenode.report.advice import advice_lines
 from homenode.simulate.runner import run_scenario
 from homenode.simulate.scenario import Scenario
 
@@ -112,6 +113,7 @@ def test_who_has_to_play_says_so_before_with_the_reason(tmp_path: Path) -> None:
     assert f"a second, 200 at most: {WHY}" in solver.notice()
     found = advise(told, free=["cpuset"], out=tmp_path)
     assert f"not solved ({WHY}" in found.told
+    assert f"{found.solved} layouts were simulated." in "\n".join(advice_lines(found))
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ class Advice:
     refused: tuple[Refusal, ...] = ()
     conflict: tuple[Named, ...] = ()
     solved: int = 0
-    """Layouts that were solved."""
+    """Layouts that were looked at."""
     proven: bool = False
     """Whether these were all layouts that there are."""
     late: bool = False
@@ -138,6 +138,8 @@ class Advice:
     """Partitions that cannot meet their demand in the layout as it is."""
     unfit: tuple[str, ...] = ()
     """Other machines, and other numbers of partitions, that cannot be, and why."""
+    simulated: bool = False
+    """Whether each layout was simulated, since this machine is not solved."""
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -152,6 +154,7 @@ class Advice:
             "refused": [one.as_json() for one in self.refused],
             "conflict": [one.as_json() for one in self.conflict],
             "layouts": self.solved,
+            "layouts_simulated": self.simulated,
             "proven": self.proven,
             "time_over": self.late,
             "interrupted": self.stopped,

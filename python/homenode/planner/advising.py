@@ -396,5 +396,6 @@ class Advising:
             all(one.search.proven for one in self.branches) and self.branch_of is None,
             self.late,
             self.stopped,
+            simulated=isinstance(solver, Played),
             unfit=tuple(self.unfit),
         )

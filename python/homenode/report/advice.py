@@ -101,7 +101,8 @@ def _changes(answer: Answer) -> Iterator[str]:
 
 def _looked_at(told: Advice) -> str:
     every = ", all there are" if told.proven else ""
-    which = f"{told.solved:,} layout{'s were' if told.solved != 1 else ' was'} solved{every}"
+    how = "simulated" if told.simulated else "solved"
+    which = f"{told.solved:,} layout{'s were' if told.solved != 1 else ' was'} {how}{every}"
     if told.do_nothing.run is None:
         return f"{which}."
     several = any(len(one.changes) > 1 for one in told.best)

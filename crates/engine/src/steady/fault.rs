@@ -17,8 +17,8 @@ pub enum SolveFault {
         what: String,
     },
     /// A hypervisor that only a simulation can tell.
-    #[error("the scheduler of {0} is simulated only; `homenode run` does it")]
-    Policy(String),
+    #[error("{0} is simulated only; `homenode run` does it")]
+    Policy(&'static str),
     /// A form of a partition with another number of workloads.
     #[error("layouts: a form with {got} workloads beside each other, where there are {want}")]
     Workloads {

@@ -42,9 +42,11 @@ impl Layouts {
     /// An unsound spec, or something that only a simulation can tell.
     pub fn new(spec: &Spec) -> Result<Self, SolveFault> {
         sim::check(spec)?;
-        let policy = spec.machine.hypervisor.policy;
-        if policy.is_host() && !matches!(policy, Policy::Linux | Policy::Credit2) {
-            return Err(SolveFault::Policy(format!("{policy:?}")));
+        match spec.machine.hypervisor.policy {
+            Policy::Linux | Policy::Credit2 => {}
+            other => other
+                .of_host()
+                .map_or(Ok(()), |(_, title)| Err(SolveFault::Policy(title)))?,
         }
         let tree = Topology::new(&spec.machine);
         let form = |one: &Partition| Form::of(spec, &tree, one).map(|form| vec![form]);
