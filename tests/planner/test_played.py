@@ -113,7 +113,7 @@ def test_who_has_to_play_says_so_before_with_the_reason(tmp_path: Path) -> None:
     assert f"a second, 200 at most: {WHY}" in solver.notice()
     found = advise(told, free=["cpuset"], out=tmp_path)
     assert f"not solved ({WHY}" in found.told
-    assert f"{found.solved} layouts were simulated." in "\n".join(advice_lines(found))
+    assert f"{found.solved} layouts were simulated" in "\n".join(advice_lines(found))
 
 
 @pytest.mark.parametrize(
