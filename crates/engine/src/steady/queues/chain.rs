@@ -66,28 +66,18 @@ pub(in crate::steady) fn load(
         Arrivals::Never => Load::default(),
         Arrivals::Always(threads, duty) => always(threads, duty, rates, filled),
         Arrivals::Open(per_ns) => {
-            let most = departures(rates, filled, filled.threads());
-            if per_ns >= most {
+            walk(|_| per_ns, rates, (filled, known), None).unwrap_or_else(|| {
                 let mut all = always(f64::from(filled.threads()), 1.0, rates, filled);
                 (all.overrun, all.runnable) = (true, f64::INFINITY);
-                return all;
-            }
-            walk(|_| per_ns, rates, (filled, known), None)
+                all
+            })
         }
         Arrivals::Closed(count, away_ns) if away_ns <= 0.0 => always(count, 1.0, rates, filled),
-        Arrivals::Closed(count, away_ns) => walk(
-            |n| (count - n) / away_ns,
-            rates,
-            (filled, known),
-            Some(count),
-        ),
+        Arrivals::Closed(count, away_ns) => {
+            let coming = |n| (count - n) / away_ns;
+            walk(coming, rates, (filled, known), Some(count)).unwrap_or_default()
+        }
     }
-}
-
-fn departures(rates: &[f64; THREADS], filled: Filled, threads: u32) -> f64 {
-    let mut all = 0.0;
-    filled.each(threads, |busy, vps| all += vps * rates[busy]);
-    all
 }
 
 /// A fixed number of threads that are there for a share of the time.
@@ -106,13 +96,17 @@ fn always(threads: f64, duty: f64, rates: &[f64; THREADS], filled: Filled) -> Lo
 }
 
 /// Goes through the states from none on; probabilities are scaled by that of state 0, and all sums
-/// again where they would leave what a number can hold.
+/// again where they would leave what a number can hold. None where more comes than ever goes.
+///
+/// Threads that spin for a lock get less done the more of them run, so that a crowd which once has
+/// grown may grow for ever though few are served with ease. It counts if it is ever seen: what is
+/// beyond a state as rare as [`TAIL`] does not come about in a run.
 fn walk(
     arrivals: impl Fn(f64) -> f64,
     rates: &[f64; THREADS],
     (filled, known): (Filled, &[Busy]),
     count: Option<f64>,
-) -> Load {
+) -> Option<Load> {
     let most = filled.threads();
     let at = |n: u32| {
         let n = n.min(most);
@@ -136,6 +130,9 @@ fn walk(
         let next_rate = next.rate(rates);
         let ratio = coming / next_rate;
         if n >= most && count.is_none() {
+            if ratio >= 1.0 {
+                return None;
+            }
             sums.add_tail(p * ratio, n + 1, ratio, (&now, rate));
             sums.add_held(p * ratio / (1.0 - ratio) * coming, true);
             break;
@@ -152,7 +149,7 @@ fn walk(
             p *= 1e-200;
         }
     }
-    sums.load()
+    Some(sums.load())
 }
 
 #[derive(Default)]
@@ -262,6 +259,25 @@ mod tests {
         assert!((found.vps - 2.0).abs() < 1e-9);
         assert!((found.runnable - 26.0 / 9.0).abs() < 1e-9);
         assert!((found.held - 4.0 / 9.0).abs() < 1e-9 && (found.waiting - 8.0 / 9.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_crowd_that_spins_counts_only_where_it_is_ever_seen() {
+        // Of two threads each gets a fortieth of what one alone gets done.
+        let mut rates = [0.0; THREADS];
+        (rates[1], rates[2]) = (1.0, 0.05);
+        let found = |vps, per_ns| {
+            let filled = Filled::told(vps, 2, 1);
+            super::load(Arrivals::Open(per_ns), &rates, filled, &[])
+        };
+        // With all of them at work 30 do 1.5, and 5 are enough for what comes.
+        let few = found(30, 5.0);
+        assert!(!few.overrun && (few.vps - 5.0).abs() < 1e-6);
+        // Of 4 more than 4 are runnable every now and then, and from there it grows for ever.
+        assert!(found(4, 1.0).overrun);
+        // It hangs on how rarely it is seen, so more that comes never makes it less.
+        let sizes = (1..60).map(|tenths| found(30, 0.5 * f64::from(tenths)).overrun);
+        assert!(sizes.is_sorted());
     }
 
     #[test]

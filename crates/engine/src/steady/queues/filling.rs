@@ -312,7 +312,7 @@ impl Filled {
     }
 
     /// With so many threads, of which some are loaded before the next.
-    fn told(vps: u16, smt: u32, first: u32) -> Self {
+    pub fn told(vps: u16, smt: u32, first: u32) -> Self {
         Self {
             vps: vps.into(),
             smt,

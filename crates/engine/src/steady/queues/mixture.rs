@@ -176,9 +176,6 @@ fn walk(
         _ => 0.0,
     };
     let offered: f64 = classes.iter().map(open).sum();
-    if offered >= full {
-        return overrun(&classes, &at(most), (full, offered));
-    }
     let stay: f64 = classes.iter().map(|of| of.mean).sum();
     let mut sums = Sums::new(classes.len(), most);
     let (mut p, mut n, mut came) = (1.0_f64, stay as u32, 0.0);
@@ -191,6 +188,9 @@ fn walk(
         }
         came += 1.0;
         n += 1;
+        if n > most && offered >= full {
+            return overrun(&classes, &at(most), (full, offered));
+        }
         let ratio = work / came * f64::from(n) / speed(&at(n));
         for class in classes.iter_mut().filter(|of| of.comes != Comes::Stays) {
             class.mean = came * class.coming() * class.time / work;
