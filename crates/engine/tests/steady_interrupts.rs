@@ -280,6 +280,7 @@ fn with_io(cpus: &[u16], request_ns: u64, rate: f64) -> Spec {
         partition: 1,
         request_ns,
         answer_ns: 30_000,
+        kick_ns: 0,
     });
     let host = HostThreads {
         pins: vec![cpus.to_vec()],

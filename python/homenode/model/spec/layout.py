@@ -35,6 +35,7 @@ class IoThreadsSpec(TypedDict):
     partition: int
     request_ns: int
     answer_ns: int
+    kick_ns: int
 
 
 class AsidesSpec(TypedDict, total=False):
