@@ -27,6 +27,9 @@ class InterruptsSpec(TypedDict):
     lines: float
     domain: int | None
     rate_per_s: float
+    polls: bool
+    coalesce_ns: int
+    coalesce_most: int
 
 
 class IoThreadsSpec(TypedDict):
