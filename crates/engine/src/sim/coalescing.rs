@@ -67,7 +67,7 @@ impl Default for Queue {
 /// What comes of something that a device has brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// It interrupts.
+    /// A processor is told now, for all that the device has.
     Interrupt,
     /// It waits for more, until then.
     At(u64),
