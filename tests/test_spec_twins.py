@@ -24,6 +24,7 @@ PARTS = frozenset(
         "CountedSpec",
         "LimitsSpec",
         "AsidesSpec",
+        "AsideSpec",
         "LockSpec",
         "DrainedSpec",
         "FlushSpec",

@@ -73,7 +73,8 @@ def made(told: str) -> Scenario:
 def test_they_are_processes_beside_the_guest(told: str, name: str, pins: list[list[int]]) -> None:
     guest, aside = made(told).spec()["partitions"]
     assert aside["name"] == name
-    assert guest["io_threads"] == {"partition": 1, "request_ns": 5000, "answer_ns": 5000}
+    told_ns = {"request_ns": 5000, "answer_ns": 5000, "kick_ns": 1000}
+    assert guest["io_threads"] == {"partition": 1, **told_ns}
     own, other = guest["processors"]["host"], aside["processors"]["host"]
     assert other["pins"] == pins
     assert other["kvm"] is None is not own["kvm"]

@@ -80,23 +80,50 @@ def test_waits_that_are_there_are_kept_in_the_sum() -> None:
     assert (told["bursts"] - 1.0) * told["wait_ns"] == pytest.approx(3 * 2e6 + 12.5 * 1e5, rel=1e-6)
 
 
-def test_a_page_costs_processor_time_too() -> None:
-    """12.5 pages of 8 us at 2.6 GHz and a cycle an instruction."""
-    clock = made("").spec()["machine"]["clock_hz"]
-    (one,) = made('balloon = "7 GiB", page_in_work = "8 us"').spec()["partitions"]
-    more = one["profile"]["instructions_per_unit"] - 5e6
-    assert more == pytest.approx(12.5 * 8e-6 * clock)
+@pytest.mark.parametrize(
+    ("kvm", "kernel", "host"),
+    [
+        ('balloon = "7 GiB"', 12.5, 0.0),
+        ('swapped = "7 GiB"', 0.0, 12.5),
+        ('balloon = "7 GiB", swapped = "3 GiB"', 12.5, 12.5),
+        ('balloon = "3 GiB"', 0.0, 0.0),
+    ],
+)
+def test_a_page_costs_processor_time_of_who_brings_it_in(
+    kvm: str, kernel: float, host: float
+) -> None:
+    (one,) = made(f'{kvm}, page_in_work = "8 us"').spec()["partitions"]
+    profile = one["profile"]
+    assert profile["instructions_per_unit"] == 5e6
+    assert profile.get("kernel_ns", 0.0) == pytest.approx(8000 * kernel)
+    assert profile.get("host_ns", 0.0) == pytest.approx(8000 * host)
 
 
-def test_a_page_takes_as_long_on_a_faster_core() -> None:
-    """Its work is told in time, so that there are half as many instructions more again."""
-    faster = HOST.replace("[machine]", '[machine]\ncore_rate = { value = 1.5, why = "another" }')
+def test_a_guest_takes_the_room_that_its_memory_takes() -> None:
+    def taken(kvm: str, memory: str = '"16 GiB"') -> list[int]:
+        text = HOST.replace('"16 GiB"', memory) % (kvm, WORK)
+        (one,) = Scenario.from_toml(text).spec()["partitions"]
+        return [part["bytes"] >> 20 for part in one["memory"]]
 
-    def more(text: str) -> float:
-        (one,) = Scenario.from_toml(text % ('balloon = "7 GiB"', WORK)).spec()["partitions"]
-        return float(one["profile"]["instructions_per_unit"]) - 5e6
+    assert sum(taken('balloon = "4 GiB", swapped = "2 GiB"')) == 10 << 10
+    # Parts that are told where they lie have lost their share, in all as much.
+    parts = '[{ size = "12 GiB", on = "chip0" }, { size = "4 GiB", on = "chip1" }]'
+    assert taken('balloon = "4 GiB"', parts) == [9 << 10, 3 << 10]
+    assert taken("", parts) == [12 << 10, 4 << 10]
 
-    assert more(faster) == pytest.approx(1.5 * more(HOST))
+
+def test_guests_that_are_smaller_by_their_balloons_lie_beside_their_processors() -> None:
+    """Either node holds 16 GiB, and each of three guests wants 12, of which it has 8."""
+    three = HOST.replace('name = "db"', 'name = "db"\ncount = 3').replace("16 GiB", "12 GiB")
+    whole = three.replace('"32 GiB"', '"40 GiB"')
+
+    def domains(text: str, kvm: str) -> list[int]:
+        spec = Scenario.from_toml(text % (kvm, WORK)).spec()
+        return [len(one["memory"]) for one in spec["partitions"]]
+
+    assert sum(domains(three, 'balloon = "4 GiB"')) <= sum(domains(whole, ""))
+    assert domains(three, 'balloon = "4 GiB"') == [1, 1, 1]
+    assert max(domains(whole, "")) > 1
 
 
 def test_an_idle_guest_lacks_nothing() -> None:
@@ -105,7 +132,9 @@ def test_an_idle_guest_lacks_nothing() -> None:
 
 
 def test_memory_that_is_all_there_changes_nothing() -> None:
-    assert made('balloon = "3 GiB"').spec() == made("").spec()
+    (given,), (whole,) = (made(kvm).spec()["partitions"] for kvm in ('balloon = "3 GiB"', ""))
+    for key in ("workload", "profile", "data_bytes"):
+        assert given[key] == whole[key]  # type: ignore[literal-required]
 
 
 def test_the_more_is_away_and_the_slower_its_device_the_longer_it_takes() -> None:

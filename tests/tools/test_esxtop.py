@@ -78,6 +78,22 @@ def test_the_screen_comes_once_an_interval(ask: Ask) -> None:
     assert ask("esxtop", "-p", "web").count("\n") == 7
 
 
+def test_the_memory_panel_tells_what_was_given_and_what_is_touched(ask: Ask) -> None:
+    found = rows(ask, "-m")
+    assert {name: row["NWLD"] for name, row in found.items()} == VIRTUAL
+    spec = json.loads(next(Path("runs").glob("*/spec.json")).read_text())
+    given = {one["name"]: one for one in spec["partitions"]}
+    for name, row in found.items():
+        size = sum(part["bytes"] for part in given[name]["memory"])
+        assert row["MEMSZ"] == row["GRANT"] == size / 2**20 >= row["TCHD"] > 0
+        assert row["TCHD"] == given[name]["data_bytes"] / 2**20
+        assert row["MCTLSZ"] == row["SWCUR"] == 0
+    heading, _, columns, *lines = ask("esxtop", "-m").splitlines()
+    assert heading.endswith("30 worlds, 9 VMs, 30 vCPUs")
+    assert columns.split() == ["GID", "NAME", "NWLD", *list(found["web"])[4:]]
+    assert {len(line) for line in lines if line} == {len(columns)}
+
+
 def test_batch_mode_is_read_again(ask: Ask, tmp_path: Path) -> None:
     found = rows(ask)
     (tmp_path / "batch.csv").write_text(ask("esxtop", "-b", "-d", "1"))
@@ -103,6 +119,7 @@ def test_batch_mode_is_read_again(ask: Ask, tmp_path: Path) -> None:
         ("esxtop -d 0", "not an interval in seconds"),
         ("esxtop -n x", "not a count of intervals"),
         ("esxtop -z", "illegal option"),
+        ("esxtop -b -m", "-b has all panels"),
         ("esxtop -p nobody", "nobody"),
         ("mpstat", "see `homenode esxtop`"),
         ("virt-top", "ESXi dispatches the processors"),

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from homenode.cli import call
+from homenode.records.importing.assemble import AssembleOptions, assemble
+from homenode.records.importing.front import read_paths
 from systems import BUSY_HOST
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
@@ -132,6 +134,77 @@ def test_guests_of_kvm_are_domains(ask: Ask) -> None:
     assert last["TIME"] == pytest.approx(used / 1e9)
     assert first["%CPU"] + last["%CPU"] == pytest.approx(2 * 100 * used / 2e9 / 4)
     assert "   ID S RDRQ WRRQ RXBY TXBY %CPU %MEM   TIME    NAME" in ask("virt-top", "-r", "kvm")
+
+
+BALLOONED = """
+name = "ballooned"
+
+[machine]
+model = "intel-xeon-6240-2s"
+
+[[partition]]
+name = "db"
+processors = { mode = "shared", virtual = 2 }
+memory = "16 GiB"
+kvm = { balloon = "7 GiB", swapped = "3 GiB" }
+guest = { os = "linux", memory_used = "75 %" }
+workload = { kind = "users", count = 20, think = "50 ms", profile = { base = "oltp", \
+instructions = 5000000, working_set = "6 GiB", working_set_touches = 0.00001, why = "an index" } }
+
+[[partition]]
+name = "plain"
+processors = { mode = "shared", virtual = 2 }
+memory = "4 GiB"
+kvm = {}
+workload = { kind = "loops", count = 1, profile = "compute", endless = true }
+
+[run]
+warmup = "500 ms"
+duration = "2 s"
+replications = 1
+"""
+
+
+def test_memory_that_a_guest_has_not_got(ask: Ask, tmp_path: Path) -> None:
+    """16 GiB, of which its balloon has left 9; 6 of these are on the host, and a quarter of what
+    its work touches is away in the guest: 12.5 pages of 4 KiB a transaction.
+    """
+    Path("ballooned.toml").write_text(BALLOONED)
+    ask("run", "ballooned.toml")
+    told, plain = rows(ask, "domstats", "-r", "ballooned")
+    assert told["balloon.current"] == 9 << 20
+    assert told["balloon.maximum"] == 16 << 20
+    assert told["balloon.rss"] == 6 << 20
+    assert told["balloon.unused"] == 0
+    done = 2 * metric(ask, "ballooned", "db", "etr_per_s")
+    assert told["balloon.swap_in"] == pytest.approx(12.5 * 4 * done, abs=5)
+    assert told["balloon.major_fault"] == pytest.approx(12.5 * done, abs=1)
+    assert plain["balloon.current"] == plain["balloon.maximum"] == 4 << 20
+    assert "balloon.rss" not in plain
+    shares = {row["NAME"]: row["%MEM"] for row in rows(ask, "virt-top", "-r", "ballooned", "2")}
+    assert shares == {"db": pytest.approx(100 * 9 / 13), "plain": pytest.approx(100 * 4 / 13)}
+    there = {row["name"]: row for row in rows(ask, "numastat", "-r", "ballooned")}
+    for name, mib in (("db", 6 << 10), ("plain", 4 << 10)):
+        assert sum(v for k, v in there[name].items() if k[:4] == "Node") == pytest.approx(mib)
+
+
+@pytest.mark.parametrize("form", ["domstats", "libvirt"])
+def test_a_balloon_is_read_again(form: str, ask: Ask, tmp_path: Path) -> None:
+    """What it has left is taken to be all in use; what is swapped out is told by neither form."""
+    Path("ballooned.toml").write_text(BALLOONED.replace('"ballooned"', f'"again-{form}"'))
+    ask("run", "ballooned.toml")
+    if form == "domstats":
+        (tmp_path / "host.txt").write_text(ask("domstats", "-r", f"again-{form}"))
+    else:
+        ask("export", f"again-{form}", "--as", "libvirt", "-o", str(tmp_path / "xml"))
+    found = assemble(read_paths([tmp_path]), AssembleOptions(convert=False)).scenario
+    db, plain = sorted(found.partitions, key=lambda one: one.name)
+    assert db.table.kvm is not None
+    assert plain.table.kvm is not None
+    assert (db.memory_bytes >> 30, db.table.kvm.balloon) == (16, 7 << 30)
+    assert db.table.kvm.swapped is None
+    assert 0 <= (9 << 30) - db.touched_bytes < 1 << 20
+    assert (plain.memory_bytes >> 30, plain.table.kvm.balloon) == (4, None)
 
 
 def test_domains_of_xen(ask: Ask) -> None:

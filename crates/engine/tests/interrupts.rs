@@ -22,6 +22,9 @@ fn to(cpus: &[u16]) -> Interrupts {
         lines: 0.0,
         domain: None,
         rate_per_s: 0.0,
+        polls: false,
+        coalesce_ns: 0,
+        coalesce_most: 0,
     }
 }
 
@@ -339,5 +342,114 @@ fn a_guest_that_folds_moves_threads_and_has_locks_keeps_its_books() {
         assert!((counted - outcome.total("a", "interrupts")).abs() <= 24.0);
         let done = outcome.total("a", "tx_done");
         assert!(done > 0.9 * arrived, "{done} of {arrived}");
+    }
+}
+
+/// Transactions of a guest on processors 0 and 1, whose device interrupts processor 2.
+fn answered(told: Interrupts, rate_per_s: f64) -> Outcome {
+    let waits = Workload::Transactions {
+        rate_per_s,
+        bursts: 2.0,
+        wait_ns: 1_000_000,
+        burst_work: Distribution::Exponential,
+    };
+    let host = HostThreads {
+        pins: vec![vec![0, 1]; 2],
+        ..of_kvm(plain_kvm())
+    };
+    let mut one = group("a", threads(2, 100, host), waits);
+    one.profile.instructions_per_unit = 10_000.0;
+    let mut spec = linux("core:3", vec![with(one, told)]);
+    spec.duration_ns = 4 * SECOND;
+    let outcome = run(&spec, 0);
+    assert_all(&spec, &outcome);
+    outcome
+}
+
+/// What a transaction waits and works, and interrupts for each of its two answers.
+fn of_answers(outcome: &Outcome) -> (f64, f64) {
+    let done = outcome.total("a", "tx_done");
+    let each = outcome.interrupts(2)[0] / (2.0 * done);
+    (outcome.total("a", "response_ns") / done, each)
+}
+
+/// Work that comes while a processor is at it needs no interrupt: of what comes by chance that part
+/// interrupts which is the share of the time in which it is not at it.
+#[test]
+fn who_polls_takes_fewer_interrupts_the_more_there_is() {
+    let polls = Interrupts {
+        polls: true,
+        ..to(&[2])
+    };
+    let rates = [500.0, 10_000.0, 40_000.0];
+    let each = |told: &Interrupts| rates.map(|rate| of_answers(&answered(told.clone(), rate)).1);
+    let (few, all) = (each(&polls), each(&to(&[2])));
+    assert!(all.iter().all(|one| (one - 1.0).abs() < 0.02), "{all:?}");
+    assert!(few.windows(2).all(|pair| pair[1] < pair[0]), "{few:?}");
+    assert!(few[0] > 0.98 && few[2] < 0.6, "{few:?}");
+    // 20,000 answers a second of 6 us, and 4 us for each interrupt: at work for so long.
+    let at_work = (20_000.0 * 6e-6 + 20_000.0 * few[1] * 4e-6) / 1.0;
+    assert!((few[1] - (1.0 - at_work)).abs() < 0.03, "{few:?}");
+    // What is saved is time of the processor, and nobody waits longer for it.
+    let (saved, plain) = (answered(polls, 40_000.0), answered(to(&[2]), 40_000.0));
+    assert!(total(&saved, 2..3) < 0.85 * total(&plain, 2..3));
+    assert!(of_answers(&saved).0 < of_answers(&plain).0);
+}
+
+#[test]
+fn a_device_that_waits_interrupts_less_and_each_answer_is_later_by_that_at_most() {
+    let told = |coalesce_ns, coalesce_most| Interrupts {
+        coalesce_ns,
+        coalesce_most,
+        ..to(&[2])
+    };
+    for rate in [500.0, 10_000.0] {
+        let (soon, all) = of_answers(&answered(to(&[2]), rate));
+        let mut before = all;
+        for wait_ns in [20_000, 100_000, 400_000] {
+            let (later, each) = of_answers(&answered(told(wait_ns, 0), rate));
+            assert!(each < before, "{rate} {wait_ns} {each}");
+            // Each transaction has two answers; one that waits finds less work before it.
+            let most = 2.0 * wait_ns as f64 * 1.05;
+            assert!(later - soon < most, "{rate} {wait_ns} {later} after {soon}");
+            // What comes by chance while it waits, and that which it waits for.
+            let wanted = 1.0 / (1.0 + 2.0 * rate * wait_ns as f64 * 1e-9);
+            assert!(
+                (each / wanted - 1.0).abs() < 0.1,
+                "{rate} {wait_ns} {each} {wanted}"
+            );
+            before = each;
+        }
+        let (_, each) = of_answers(&answered(told(10_000_000, 4), rate));
+        assert!((each - 0.25).abs() < 0.03, "{each}");
+    }
+}
+
+/// Where others do the work that follows, what came during the interrupt goes to them with it.
+#[test]
+fn nothing_that_a_device_has_brought_is_lost() {
+    for (polls, coalesce_ns, soft_to) in [
+        (true, 0, vec![]),
+        (true, 50_000, vec![]),
+        (true, 0, vec![1]),
+        (true, 50_000, vec![1]),
+        (false, 50_000, vec![1]),
+    ] {
+        let told = Interrupts {
+            polls,
+            coalesce_ns,
+            soft_to: soft_to.clone(),
+            ..to(&[2])
+        };
+        let outcome = answered(told, 10_000.0);
+        let (done, arrived) = (
+            outcome.total("a", "tx_done"),
+            outcome.total("a", "tx_arrived"),
+        );
+        assert!((done / arrived - 1.0).abs() < 0.01, "{done} of {arrived}");
+        let at = soft_to.first().map_or(2, |cpu| i64::from(*cpu));
+        // Each of its two answers has its 6 us there.
+        let soft = outcome.interrupts(at)[2] / (2.0 * done);
+        assert!((soft / 6_000.0 - 1.0).abs() < 0.02, "{soft}");
     }
 }

@@ -35,6 +35,7 @@ fn spec(cpus: &[u16], request_ns: u64) -> Spec {
         partition: 1,
         request_ns,
         answer_ns: 30_000,
+        kick_ns: 0,
     });
     let host = HostThreads {
         pins: vec![cpus.to_vec()],
@@ -99,6 +100,7 @@ fn only_processes_without_work_do_a_guests_io() {
         partition,
         request_ns: 0,
         answer_ns: 0,
+        kick_ns: 0,
     };
     let itself = refused(&|spec| spec.partitions[0].io_threads = Some(told(0)));
     assert!(matches!(itself, Wrong::Range { .. }));
@@ -113,4 +115,38 @@ fn only_processes_without_work_do_a_guests_io() {
         xen,
         Wrong::NotHost { .. } | Wrong::NotOnHost { .. }
     ));
+}
+
+/// With the time of a kick and so many transactions a second.
+fn kicked(kick_ns: u64, rate: f64) -> Outcome {
+    let mut spec = spec(&[2], 5_000);
+    let guest = &mut spec.partitions[0];
+    guest.io_threads.as_mut().expect("it has one").kick_ns = kick_ns;
+    if let Workload::Transactions { rate_per_s, .. } = &mut guest.workload {
+        *rate_per_s = rate;
+    }
+    run(&spec, 0)
+}
+
+/// What both of them need for a transaction beyond what they need without kicks [ns].
+fn kicks_ns(rate: f64) -> [f64; 2] {
+    let each = |outcome: &Outcome, name| {
+        outcome.total(name, "busy_ns") / outcome.total("guest", "tx_done")
+    };
+    let (free, paid) = (kicked(0, rate), kicked(10_000, rate));
+    ["guest", "io"].map(|name| each(&paid, name) - each(&free, name))
+}
+
+/// Where little goes on each request finds the thread asleep, and each of its two answers the
+/// guest: who wakes pays. What works already need not be woken.
+#[test]
+fn who_sleeps_is_woken_at_the_cost_of_who_wakes_it() {
+    let [asked, answered] = kicks_ns(100.0);
+    assert!((asked / 10_000.0 - 1.0).abs() < 0.1, "{asked}");
+    assert!((answered / 20_000.0 - 1.0).abs() < 0.1, "{answered}");
+    let [busy, answers] = kicks_ns(7_000.0);
+    assert!(
+        busy < 0.8 * asked && answers < 0.8 * answered,
+        "{busy} {answers}"
+    );
 }

@@ -23,6 +23,9 @@ fn interrupts(cpus: &[u16], rate_per_s: f64) -> Option<Box<Interrupts>> {
         lines: 0.0,
         domain: None,
         rate_per_s,
+        polls: false,
+        coalesce_ns: 0,
+        coalesce_most: 0,
     }))
 }
 
@@ -280,6 +283,7 @@ fn with_io(cpus: &[u16], request_ns: u64, rate: f64) -> Spec {
         partition: 1,
         request_ns,
         answer_ns: 30_000,
+        kick_ns: 0,
     });
     let host = HostThreads {
         pins: vec![cpus.to_vec()],
@@ -342,4 +346,25 @@ fn users_get_what_their_io_thread_can_do() {
         0.1,
     );
     near(told[0].cores, played.total("guest", "busy_ns") / 10e9, 0.05);
+}
+
+/// Rarer interrupts, and what waits for them, are solved as they are simulated.
+#[test]
+fn what_is_coalesced_is_solved_as_it_runs() {
+    let mut before = [0.0; 2];
+    for (polls, coalesce_ns) in [(false, 0), (true, 0), (true, 100_000)] {
+        let mut told = interrupts(&[0], 0.0).expect("some");
+        (told.polls, told.coalesce_ns) = (polls, coalesce_ns);
+        let spec = own(waits(1_500.0), Some(told));
+        let (found, outcome) = (&solved(&spec)[0], run(&spec, 0));
+        let cores = outcome.total("a", "busy_ns") / spec.duration_ns as f64;
+        near(found.cores, cores, 0.03);
+        let ran = outcome.total("a", "response_ns") / outcome.total("a", "tx_done");
+        near(response_ns(found), ran, 0.08);
+        let now = [found.cores, -response_ns(found)];
+        if polls && coalesce_ns == 0 {
+            assert!(now[0] < before[0], "{now:?} after {before:?}");
+        }
+        before = now;
+    }
 }

@@ -201,3 +201,37 @@ fn an_interrupt_to_another_processor_is_an_exit() {
     );
     assert!(steps <= free.total("a", "tx_done"));
 }
+
+/// Work that a kernel or the host does for a transaction takes its time whatever the transaction's
+/// own instructions miss, and is told as that of whoever does it.
+#[test]
+fn work_for_pages_takes_its_time_whoever_misses_what() {
+    let spec = |kernel_ns, host_ns, eicpi| {
+        let mut spec = spec_of(Policy::Linux, None, 4096, 1 << 20);
+        let one = &mut spec.partitions[0];
+        one.workload = transactions(200.0, Distribution::Exponential);
+        (one.profile.eicpi, one.profile.system_share) = (eicpi, 0.0);
+        (one.profile.kernel_ns, one.profile.host_ns) = (kernel_ns, host_ns);
+        spec.duration_ns = 4 * SECOND;
+        run(&spec, 0)
+    };
+    for eicpi in [0.5, 2.0] {
+        let each =
+            |outcome: &Outcome, name| outcome.total("a", name) / outcome.total("a", "tx_done");
+        let (none, kernel, host) = (
+            spec(0.0, 0.0, eicpi),
+            spec(100_000.0, 0.0, eicpi),
+            spec(0.0, 100_000.0, eicpi),
+        );
+        for more in [&kernel, &host] {
+            let longer = each(more, "busy_ns") - each(&none, "busy_ns");
+            assert!((longer / 100_000.0 - 1.0).abs() < 0.03, "{eicpi} {longer}");
+        }
+        let by_host = |outcome: &Outcome| each(outcome, "hypervisor_ns");
+        assert!((by_host(&host) - by_host(&none) - 100_000.0).abs() < 3_000.0);
+        assert!((by_host(&kernel) - by_host(&none)).abs() < 3_000.0);
+        let system = |outcome: &Outcome| each(outcome, "sys_ns");
+        assert!(system(&kernel) > system(&none) + 80_000.0);
+        assert!(system(&host) < system(&none) + 20_000.0);
+    }
+}

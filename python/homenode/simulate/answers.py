@@ -266,6 +266,14 @@ class PartitionDetails(TypedDict, total=False):
     memory: list[float]
     score: ScoreDetails
     granule: int
+    balloon: int
+    """Of its memory, what its balloon holds [bytes]."""
+    swapped: int
+    """Of the rest, what its host has swapped out [bytes]."""
+    untouched: int
+    """Of what its balloon has left it, what its work does not touch [bytes]."""
+    guest_page_ins: list[float]
+    """Pages for which a transaction of each of its workloads waits at its own swap device."""
 
 
 Details = dict[str, PartitionDetails]

@@ -5,6 +5,7 @@
 //! a tick of the guest   its timer fires, is set anew       timer_exits, each processor at work
 //! a tick of the host    an interrupt of the host's         1
 //! a burst of work       a device is asked and answers      1 + 2 without posted interrupts
+//! a page of the host's  it is brought in                   told as a time of its own
 //! ```
 
 use super::walks::virtualized;
@@ -28,8 +29,15 @@ pub(super) fn share(machine: &Machine, partition: &Partition) -> f64 {
     (told + by.exit_ns as f64 * (of_guest + of_host)).min(MOST)
 }
 
+/// What the hypervisor does for an instruction: exits for what devices answer, and pages that it
+/// brings in [ns].
+pub(super) fn work_ns(partition: &Partition) -> f64 {
+    let profile = &partition.profile;
+    io_ns(partition) + profile.host_ns / profile.instructions_per_unit
+}
+
 /// Exits for what devices answer, by instruction [ns].
-pub(super) fn io_ns(partition: &Partition) -> f64 {
+fn io_ns(partition: &Partition) -> f64 {
     let Some(by) = virtualized(partition) else {
         return 0.0;
     };

@@ -42,8 +42,10 @@ pub struct Fixed {
     pub(super) nested_ns: f64,
     /// Share of the time that goes to the hypervisor: what is told, and exits for timers.
     pub(super) hypervisor_share: f64,
-    /// Exits for what devices answer, by instruction [ns].
-    pub(super) io_ns: f64,
+    /// What the hypervisor does for an instruction, exits for what devices answer [ns].
+    pub(super) hypervisor_ns: f64,
+    /// What the kernel does for an instruction beside it [ns].
+    pub(super) kernel_ns: f64,
     /// Time for which an instruction's stores occupy their way; none = of no account [ns].
     pub(super) stores_ns: Option<f64>,
     /// What the guest's clock tick takes.
@@ -104,7 +106,8 @@ impl Fixed {
             walked,
             nested_ns: walks::beyond_ns(machine, partition),
             hypervisor_share: exits::share(machine, partition),
-            io_ns: exits::io_ns(partition),
+            hypervisor_ns: exits::work_ns(partition),
+            kernel_ns: profile.kernel_ns / profile.instructions_per_unit,
             stores_ns: stores_ns(machine, profile),
             tick_share: partition.guest.tick_share(),
             memory_work: 1.0 + machine.memory_load.write_cost * profile.dirty_share,
@@ -126,6 +129,13 @@ pub fn working(machine: &Machine, partition: &Partition) -> Working {
     }
     let instruction_ns = idle_ns(machine, profile, partition.smt);
     of_one.with_buffers(buffers::of_all(partition, instruction_ns))
+}
+
+/// Share of the processor time of work that is its kernel's, its clock's ticks left out [0..1].
+pub fn kernel_share(machine: &Machine, profile: &Profile, threads: u8) -> f64 {
+    let own_ns = profile.instructions_per_unit * idle_ns(machine, profile, threads);
+    let beside = profile.kernel_ns / (profile.kernel_ns + own_ns);
+    profile.system_share + (1.0 - profile.system_share) * beside
 }
 
 /// Time for which an instruction's stores occupy their way [ns]; none = of no account.

@@ -46,7 +46,7 @@ pub use age::{Ages, Working};
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};
 pub use class::Class;
 pub use fabric::Fabric;
-pub use fixed::{working, Fixed};
+pub use fixed::{kernel_share, working, Fixed};
 pub use lines::{Lines, Source, LINE_COUNT, LINE_NAMES};
 pub use miss::{MissCurve, WorkingSet};
 pub use occupancy::{Occupancy, Spent};

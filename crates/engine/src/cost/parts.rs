@@ -64,7 +64,8 @@ impl Class {
         };
         self.wants.memory = asked;
         self.wants.memory_work = fixed.memory_work;
-        self.books.add(Book::Useful, fixed.core_ns);
+        self.books
+            .add(Book::Useful, fixed.core_ns + fixed.kernel_ns);
         self.add_hits(place, fixed, &levels);
         self.add_sharers(place, fixed, &sharers);
         self.add_roamed(place, fixed, (&levels, &sharers));
@@ -83,7 +84,7 @@ impl Class {
         sum.store = stores_ns(place, fixed, &sum);
         sum.spin = lock_ns(place, fixed, &sharers, &sum);
         sum.tick = share_ns(fixed.tick_share, &sum);
-        sum.hypervisor = fixed.io_ns;
+        sum.hypervisor = fixed.hypervisor_ns;
         sum.hypervisor += share_ns(fixed.hypervisor_share, &sum);
         self.books.add(Book::Smt, sum.smt);
         self.books.add(Book::Store, sum.store);

@@ -30,6 +30,8 @@ pub enum Event<A> {
     Daemon(PartitionId),
     /// A device interrupts for something that nobody waits for.
     Interrupt(PartitionId),
+    /// A device has waited for more before it interrupts a processor.
+    Gathered(PartitionId, u16),
     /// The threads of one of a guest's gangs wake.
     Gang(PartitionId, u8),
     /// A guest balances its run queues.

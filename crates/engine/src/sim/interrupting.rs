@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::coalescing::{Queue, Rules};
 use super::load::stream;
 use crate::guest::workload::JobId;
 use crate::ids::{ById, PartitionId, ThreadId};
@@ -25,8 +26,19 @@ pub(super) struct Source {
     pub to: Turns,
     /// Processors that may do what follows.
     pub soft_to: Turns,
+    /// When they interrupt and when not.
+    pub rules: Rules,
+    /// By processor that takes interrupts.
+    queues: BTreeMap<u16, Queue>,
     /// What each processor has done, by its number.
     taken: BTreeMap<u16, Taken>,
+}
+
+impl Source {
+    /// The queue whose interrupts a processor takes.
+    pub fn queue(&mut self, cpu: u16) -> &mut Queue {
+        self.queues.entry(cpu).or_default()
+    }
 }
 
 /// Processors that take turns.
@@ -109,6 +121,8 @@ impl Interrupting {
             Some(Source {
                 chance: stream(spec, partition, replication, "interrupts"),
                 taken: all.map(|cpu| (*cpu, Taken::default())).collect(),
+                rules: Rules::of(told),
+                queues: BTreeMap::new(),
                 to: Turns::of(to),
                 soft_to: Turns::of(told.soft_to.clone()),
             })

@@ -13,6 +13,7 @@
 
 use std::collections::VecDeque;
 
+use super::coalescing::Next;
 use super::event::Event;
 use super::interrupting::{Busy, Handler, Part};
 use super::system::System;
@@ -58,9 +59,40 @@ impl<S: System> World<S> {
 
     /// A device has something, for somebody or nobody here, and a processor must see to it.
     pub fn device_interrupts(&mut self, partition: PartitionId, waits: Option<JobId>) {
-        let apart = !self.told(partition).soft_to.is_empty();
-        let part = if apart { Part::Hard } else { Part::Both };
-        let cpu = self.whose_turn(partition, part);
+        let (cpu, now) = (self.whose_turn(partition, Part::Hard), self.now);
+        let source = self.interrupting.source(partition);
+        let rules = source.rules;
+        match source.queue(cpu).comes(waits, rules, now) {
+            Next::Interrupt => self.interrupt_for_all(partition, cpu),
+            Next::At(at) => {
+                self.schedule(at, Event::Gathered(partition, cpu));
+            }
+            Next::Nothing => {}
+            Next::Behind => self.work_on(partition, cpu, Part::Soft, waits),
+        }
+    }
+
+    /// A device has waited for more to come.
+    pub fn has_gathered(&mut self, partition: PartitionId, cpu: u16) {
+        let now = self.now;
+        if self.interrupting.source(partition).queue(cpu).is_due(now) {
+            self.interrupt_for_all(partition, cpu);
+        }
+    }
+
+    /// A device interrupts a processor for all that it has.
+    fn interrupt_for_all(&mut self, partition: PartitionId, cpu: u16) {
+        let source = self.interrupting.source(partition);
+        let rules = source.rules;
+        let (first, rest) = source.queue(cpu).interrupts(rules);
+        let part = if rules.apart { Part::Hard } else { Part::Both };
+        self.work_on(partition, cpu, part, first);
+        for waits in rest {
+            self.work_on(partition, cpu, Part::Soft, waits);
+        }
+    }
+
+    fn work_on(&mut self, partition: PartitionId, cpu: u16, part: Part, waits: Option<JobId>) {
         let handler = Handler {
             partition,
             cpu,
@@ -89,10 +121,18 @@ impl<S: System> World<S> {
     /// waited for it goes on.
     pub fn handled(&mut self, done: Handler, hard_ns: f64, soft_ns: f64) {
         self.interrupting.note(&done, hard_ns, soft_ns);
+        let source = self.interrupting.source(done.partition);
+        let rules = source.rules;
         if done.part == Part::Hard {
-            let part = Part::Soft;
-            let cpu = self.whose_turn(done.partition, part);
-            return S::handle(self, Handler { cpu, part, ..done });
+            let joined = source.queue(done.cpu).has_done(rules);
+            for waits in std::iter::once(done.waits).chain(joined) {
+                let cpu = self.whose_turn(done.partition, Part::Soft);
+                self.work_on(done.partition, cpu, Part::Soft, waits);
+            }
+            return;
+        }
+        if !rules.apart {
+            source.queue(done.cpu).has_done(rules);
         }
         if let Some(job) = done.waits {
             self.gets_answer(job);

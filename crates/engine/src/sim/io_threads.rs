@@ -5,13 +5,15 @@
 //!                what arrives from outside begins here ────────────────┘
 //! ```
 //! They are threads as all others: they are scheduled, wait for processors, have pins and a group.
-//! How the guest tells them, and they tell it, is an exit of the guest's and within their own time.
+//! How the guest tells them is an exit of its own. Who sleeps must be woken besides, which is work
+//! of the waker's (`eventfd`, `irqfd`): none where it works already, for then it finds what is
+//! there.
 
 use super::event::Event;
 use super::system::System;
 use super::world::{per_ns, World};
 use crate::guest::workload::{Job, JobId, JobKind};
-use crate::ids::PartitionId;
+use crate::ids::{PartitionId, VpId};
 
 /// What such a thread has to do: the waiting job's answer, or its request.
 const ANSWER: u16 = 1;
@@ -19,10 +21,17 @@ const ANSWER: u16 = 1;
 impl<S: System> World<S> {
     /// A job waits for a device from now on; what it asks for goes through its guest's I/O threads
     /// first, if it has any.
-    pub fn asks_device(&mut self, id: JobId) {
+    fn asks_device(&mut self, id: JobId) {
         if !self.gives_to_io_thread(id, false) {
             self.device_works(id);
         }
+    }
+
+    /// A virtual processor has a job that asks a device.
+    pub fn asks_device_by(&mut self, id: JobId, by: VpId) {
+        self.sys.signals(Some(by));
+        self.asks_device(id);
+        self.sys.signals(None);
     }
 
     /// A device has what a job asks for, and needs its time.
@@ -60,12 +69,14 @@ impl<S: System> World<S> {
     }
 
     /// An I/O thread has done what it was given.
-    pub fn has_done_io(&mut self, request: JobId) {
+    pub fn has_done_io(&mut self, request: JobId, by: VpId) {
         let job = self.jobs.peek(request);
         let (waits, answer) = (JobId::new(job.bursts_left as usize), job.member == ANSWER);
         self.jobs.remove(request);
         if answer {
+            self.sys.signals(Some(by));
             self.reaches_guest(waits);
+            self.sys.signals(None);
         } else {
             self.device_works(waits);
         }

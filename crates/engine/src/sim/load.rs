@@ -1,7 +1,7 @@
 //! The work that partitions have: each kind of it is a load, with numbers and chance of its own.
 
 use super::meters::Elapsed;
-use crate::cost::core_ns;
+use crate::cost::{core_ns, kernel_share};
 use crate::guest::messages::Messages;
 use crate::guest::mutex::Mutex;
 use crate::guest::workload::Shape;
@@ -97,6 +97,7 @@ fn load(spec: &Spec, of: PartitionId, place: usize, replication: u64) -> LoadSta
         _ => stream(spec, partition, replication, &format!("{name}/{what}")),
     };
     let tick = partition.guest.tick_share();
+    let kernel = kernel_share(&spec.machine, profile, partition.smt);
     let shape = Shape::of(workload, profile);
     let alone_ns = core_ns(&spec.machine, profile);
     LoadState {
@@ -111,7 +112,7 @@ fn load(spec: &Spec, of: PartitionId, place: usize, replication: u64) -> LoadSta
         at_work: Vec::new(),
         mutex: Mutex::of(profile, alone_ns, shape.burst_instructions),
         place,
-        system_share: profile.system_share + (1.0 - profile.system_share) * tick,
+        system_share: kernel + (1.0 - kernel) * tick,
         meter: (!partition.beside.is_empty()).then(Box::default),
     }
 }

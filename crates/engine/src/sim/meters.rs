@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cost::{Books, Lines};
+use crate::cost::{kernel_share, Books, Lines};
 use crate::guest::{charge, Gain};
 use crate::hypervisor::{masks_of, State, Vp};
 use crate::ids::{ById, PartitionId, Span, ThreadId};
@@ -247,7 +247,7 @@ impl Meters {
         let (mut guests, mut masks, mut cpus) = (ById::new(), 0, 0);
         for (partition, vps) in spec.partitions.iter().zip(&state.vps_of) {
             let tick = partition.guest.tick_share();
-            let kernel = partition.profile.system_share;
+            let kernel = kernel_share(&spec.machine, &partition.profile, partition.smt);
             guests.push(GuestCharge {
                 smt: partition.smt,
                 is_mixed: !partition.beside.is_empty(),

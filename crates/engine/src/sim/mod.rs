@@ -9,6 +9,7 @@ mod balance;
 mod barriers;
 mod change;
 mod check;
+mod coalescing;
 pub mod columns;
 mod coming;
 mod convoy;
@@ -345,6 +346,7 @@ impl<S: System> World<S> {
             Event::Window => self.open_window(),
             Event::Daemon(partition) => self.wake_daemon(partition),
             Event::Interrupt(partition) => self.interrupt_by_itself(partition),
+            Event::Gathered(partition, cpu) => self.has_gathered(partition, cpu),
             Event::Gang(partition, gang) => self.wake_gang(partition, usize::from(gang)),
             Event::Balance(partition) => self.balance(partition),
             Event::Alarm(alarm) => S::alarm(self, key, alarm),

@@ -257,9 +257,9 @@ impl<S: System> World<S> {
                 meter.blocked += 1;
                 job.bursts_left -= 1;
                 self.draw_burst(id);
-                self.asks_device(id);
+                self.asks_device_by(id, vp);
             }
-            JobKind::Request => self.has_done_io(id),
+            JobKind::Request => self.has_done_io(id, vp),
             JobKind::Transaction => {
                 let user = u32::from(job.last_cpu);
                 self.done(load, now - arrived);

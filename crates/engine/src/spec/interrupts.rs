@@ -26,4 +26,14 @@ pub struct Interrupts {
     /// Interrupts that nothing here waits for [1/s].
     #[serde(default)]
     pub rate_per_s: f64,
+    /// Whether a processor that still works on what a device has brought takes up what comes
+    /// meanwhile without a further interrupt (NAPI).
+    #[serde(default)]
+    pub polls: bool,
+    /// For how long a device waits for more before it interrupts (`rx-usecs`) [ns].
+    #[serde(default)]
+    pub coalesce_ns: u64,
+    /// For how many at most (`rx-frames`); 0 = any number.
+    #[serde(default)]
+    pub coalesce_most: u32,
 }

@@ -13,4 +13,8 @@ pub struct IoThreads {
     pub request_ns: u64,
     /// What its answer takes, or something that arrives, before the guest has it [ns, likewise].
     pub answer_ns: u64,
+    /// What it takes to wake one of them that sleeps, or a virtual processor for which one has an
+    /// answer: of who wakes [ns].
+    #[serde(default)]
+    pub kick_ns: u64,
 }

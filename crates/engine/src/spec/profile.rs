@@ -12,6 +12,13 @@ pub struct Profile {
     pub instructions_per_unit: f64,
     /// Share of the processor time that is spent in the kernel [0..1].
     pub system_share: f64,
+    /// Time of its kernel for a transaction or a loop beside these instructions, whatever misses
+    /// they have: pages that it brings in from its own swap device [ns].
+    #[serde(default)]
+    pub kernel_ns: f64,
+    /// The same of its hypervisor: pages that the host brings in [ns].
+    #[serde(default)]
+    pub host_ns: f64,
     /// Cycles per instruction with an infinite cache and one thread on the core.
     pub eicpi: f64,
     /// Instructions that change the state of the processor or are left to millicode, in one
@@ -127,6 +134,8 @@ impl Profile {
             name: "steady".into(),
             instructions_per_unit: 1e6,
             system_share: 0.0,
+            kernel_ns: 0.0,
+            host_ns: 0.0,
             eicpi: 1.0,
             control_share: 0.0,
             branch_misses: 0.0,

@@ -131,6 +131,12 @@ class KvmHost(Virtualized):
     )
     exit: Figure[Direct] = Field(description="time from a halt to the host's scheduler")
     entry: Figure[Direct] = Field(description="time from the host's scheduler into the guest")
+    kick: Figure[Direct] = Field(
+        description=(
+            "what it takes to wake an I/O thread of a guest that sleeps, or the guest for what that"
+            " has for it"
+        )
+    )
     pause_loop: Figure[bool] = Field(description="whether the processor notices loops of pauses")
     pause_gap: Figure[Cycles] = Field(
         description="ple_gap: most cycles between two pauses of one loop"

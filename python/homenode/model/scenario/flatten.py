@@ -7,7 +7,6 @@ from itertools import zip_longest
 from typing import cast
 
 from homenode.model.catalog.flatten import machine_spec, pipeline_spec
-from homenode.model.catalog.machine_model import MachineDescription
 from homenode.model.catalog.profile_model import undrained
 from homenode.model.scenario.file.guest import Aix, Gang, Linux, Unix
 from homenode.model.scenario.file.processors import DEFAULT_WEIGHT, SOFT_CAP, Shared
@@ -121,13 +120,13 @@ def _partition(
     guest, name = partition.table.guest, partition.name
     away, machine = away_of(partition), resolved.machine
     first = _workload(partition.table.workload, partition.demand, _steps(resolved, name))
-    work, profile = with_page_ins(first, cast(ProfileSpec, partition.profile), away, machine)
-    asides = _beside(partition, away, machine)
+    work, profile = with_page_ins(first, cast(ProfileSpec, partition.profile), away)
+    asides = _beside(partition, away)
     interrupts = interrupts_spec(partition.table, machine, partition.io_domain)
     if interrupts is not None:
         asides["interrupts"] = interrupts
     names = {one.name: at for at, one in enumerate(resolved.partitions)}
-    threads = io_threads_spec(partition, names)
+    threads = io_threads_spec(partition, names, machine)
     if threads is not None:
         asides["io_threads"] = threads
     return {
@@ -176,16 +175,14 @@ def _undrained(partition: PartitionSpec) -> PartitionSpec:
     return told
 
 
-def _beside(
-    partition: PlacedPartition, away: Away | None, machine: MachineDescription
-) -> AsidesSpec:
+def _beside(partition: PlacedPartition, away: Away | None) -> AsidesSpec:
     """The workloads beside the first, where there are any."""
     if not partition.beside:
         return {}
     beside: list[LoadSpec] = []
     for one in partition.beside:
         own = _workload(one.table, one.demand), cast(ProfileSpec, one.profile)
-        work, profile = with_page_ins(*own, away, machine)
+        work, profile = with_page_ins(*own, away)
         beside.append({"name": one.name, "workload": work, "profile": profile})
     return {"workload_name": load_names(partition.table.loads)[0], "beside": beside}
 

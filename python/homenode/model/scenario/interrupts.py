@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from homenode.model.catalog import MachineDescription
+from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import Problems
+from homenode.model.scenario.file.guest import Linux
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.places import PlaceError, find_place
 from homenode.model.spec import InterruptsSpec
@@ -39,4 +41,12 @@ def interrupts_spec(
         "lines": told.lines,
         "domain": machine.domain_of(chips[0]) if chips else io_domain,
         "rate_per_s": told.rate,
+        "polls": _on_linux(table, machine) if told.polls is None else told.polls,
+        "coalesce_ns": told.coalesce,
+        "coalesce_most": told.coalesce_most or 0,
     }
+
+
+def _on_linux(table: Partition, machine: MachineDescription) -> bool:
+    """Whether the processors that are interrupted are those of a Linux: of the host, or a guest."""
+    return machine.hypervisor.policy in HOST_POLICIES or isinstance(table.guest, Linux)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from homenode.model.catalog import MachineDescription
+from homenode.model.catalog.hosts import HostOnLinux
 from homenode.model.catalog.profile_model import Numbers
 from homenode.model.document import Problems
 from homenode.model.scenario.file.guest import Daemons
@@ -113,13 +114,16 @@ def _threads_of(
     )
 
 
-def io_threads_spec(partition: PlacedPartition, index: Mapping[str, int]) -> IoThreadsSpec | None:
+def io_threads_spec(
+    partition: PlacedPartition, index: Mapping[str, int], machine: MachineDescription
+) -> IoThreadsSpec | None:
     """As the engine takes it; None where virtual processors do it all."""
-    kvm = partition.table.kvm
-    if kvm is None or not has_io_threads(kvm):
+    kvm, host = partition.table.kvm, machine.hypervisor
+    if kvm is None or not has_io_threads(kvm) or not isinstance(host, HostOnLinux):
         return None
     return {
         "partition": index[_name(partition.name, kvm)],
         "request_ns": kvm.io_request,
         "answer_ns": kvm.io_answer,
+        "kick_ns": host.kvm.kick.value,
     }

@@ -17,9 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from homenode.model.catalog.core import core_cycles
-from homenode.model.catalog.flatten import machine_spec
-from homenode.model.catalog.machine_model import MachineDescription
+from homenode.model.catalog.profile_model import Numbers
 from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.host import Kvm
@@ -44,13 +42,22 @@ class Away:
     host_ns: int
     """How long a page takes from either."""
     work_ns: int
-    """Processor time of the guest's for a page, as long as none of its caches is missed: beyond,
-    its instructions wait as those of the work do."""
+    """Processor time for a page of whoever brings it in, misses of its caches and all."""
 
     @property
     def share(self) -> float:
         """Of touches that find a page away [0..1]."""
         return self.guest + (1.0 - self.guest) * self.host
+
+    @property
+    def from_guest(self) -> float:
+        """Of the pages that are away, the share on the guest's own device [0..1]."""
+        return self.guest / self.share if self.share else 0.0
+
+    def pages(self, profile: Numbers | ProfileSpec) -> float:
+        """For which a unit of work with this profile waits."""
+        touches = float(profile.get("working_set_touches", 0.0))
+        return float(profile["instructions_per_unit"]) * touches * self.share
 
     @property
     def wait_ns(self) -> float:
@@ -59,19 +66,13 @@ class Away:
         return there / self.share if self.share else 0.0
 
 
-def held_elsewhere(partition: PlacedPartition) -> int:
-    """Of a guest's memory, what takes none of the host's [bytes]."""
-    kvm = partition.table.kvm
-    return 0 if kvm is None else (kvm.balloon or 0) + (kvm.swapped or 0)
-
-
 def away_of(partition: PlacedPartition) -> Away | None:
     """What is away of a guest's data; None if all of it is there."""
     kvm = partition.table.kvm
-    if kvm is None or not held_elsewhere(partition):
+    if kvm is None or not kvm.elsewhere:
         return None
     has = partition.memory_bytes - (kvm.balloon or 0)
-    data = partition.data_bytes
+    data = partition.touched_bytes
     kept = min(data, has)
     if kept <= 0:
         return None  # noted by the check
@@ -87,31 +88,31 @@ def away_of(partition: PlacedPartition) -> Away | None:
 
 
 def with_page_ins(
-    workload: WorkloadSpec, profile: ProfileSpec, away: Away | None, machine: MachineDescription
+    workload: WorkloadSpec, profile: ProfileSpec, away: Away | None
 ) -> tuple[WorkloadSpec, ProfileSpec]:
-    """A workload that waits for the pages that its transactions find away, and works for them."""
+    """A workload that waits for the pages that its transactions find away, and the work for them:
+    of the guest's kernel for those on its own device, of the host for those on the host's.
+    """
     if away is None or workload["kind"] not in ("transactions", "users"):
         return workload, profile
-    touches = profile.get("working_set_touches", 0.0)
-    pages = profile["instructions_per_unit"] * touches * away.share
+    pages = away.pages(profile)
     before = workload["bursts"] - 1.0
     waits = before + pages
     if waits <= 0.0:
         return workload, profile
     wait_ns = (before * workload["wait_ns"] + pages * away.wait_ns) / waits
-    core = machine_spec(machine)
-    more = pages * away.work_ns * 1e-9 * core["clock_hz"] / core_cycles(profile, core)
     slower = workload.copy()
     slower["bursts"], slower["wait_ns"] = waits + 1.0, round(wait_ns)
-    instructions = profile["instructions_per_unit"] + more
-    return slower, {**profile, "instructions_per_unit": instructions}
+    work_ns, of_guest = pages * away.work_ns, away.from_guest
+    told: ProfileSpec = {**profile, "kernel_ns": work_ns * of_guest}
+    return slower, {**told, "host_ns": work_ns * (1.0 - of_guest)}
 
 
 def check_memory_away(partitions: tuple[PlacedPartition, ...], problems: Problems) -> None:
     """Note more than there is to take away, and work of which its price cannot be told."""
     for one in partitions:
         kvm = one.table.kvm
-        if kvm is None or not held_elsewhere(one):
+        if kvm is None or not kvm.elsewhere:
             continue
         path: Path = ("partition", one.row, "kvm")
         if not _fits(one, kvm, path, problems):
@@ -147,13 +148,12 @@ def _check_work(one: PlacedPartition, away: Away, path: Path, problems: Problems
             step = "take transactions or users, or leave it the memory that its data needs"
             problems.add(path, there=there, next_step=step)
             return
-        touches = float(profile.get("working_set_touches", 0.0))
-        if not touches:
+        if not profile.get("working_set_touches"):
             there = f"{missing}, and its profile does not say how often the work touches it"
             step = "write working_set and working_set_touches in its profile, and why"
             problems.add(path, there=there, next_step=step)
             return
-        pages = float(profile["instructions_per_unit"]) * touches * away.share
+        pages = away.pages(profile)
         if pages + load.bursts > _MOST_BURSTS:
             there = f"a transaction would wait for {pages:.3g} pages"
             problems.add(path, there=there, next_step="leave it more memory")

@@ -116,9 +116,21 @@ class PlacedPartition:
         return processors.virtual if isinstance(processors, Shared) else processors.cores
 
     @property
+    def elsewhere_bytes(self) -> int:
+        """Of a KVM guest's memory, what its balloon holds or its host has swapped out [bytes]."""
+        kvm = self.table.kvm
+        return 0 if kvm is None else kvm.elsewhere
+
+    @property
+    def touched_bytes(self) -> int:
+        """Data that the work touches all the time, wherever it is [bytes]."""
+        whole = sum(part.bytes for part in self.memory) + self.elsewhere_bytes
+        return int(whole * self.table.guest.memory_used)
+
+    @property
     def data_bytes(self) -> int:
-        """Data that the work touches all the time [bytes]."""
-        return int(sum(part.bytes for part in self.memory) * self.table.guest.memory_used)
+        """Of that, what is in the machine's memory [bytes]."""
+        return min(self.touched_bytes, sum(part.bytes for part in self.memory))
 
     @property
     def logical_cpus(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from homenode.model.catalog import MachineDescription
@@ -76,6 +77,20 @@ def _memory_bytes(table: Partition) -> int:
     return sum(part.size for part in table.memory)
 
 
+def _sizes(table: Partition) -> list[int]:
+    """Of each part of its memory, what takes room on the machine: of what a balloon holds or the
+    host has swapped out, each part has lost its share. One that would be left with nothing, which
+    is refused elsewhere, keeps a byte.
+    """
+    sizes = [part.size for part in table.memory]
+    gone = 0 if table.kvm is None else table.kvm.elsewhere
+    whole = sum(sizes) or 1
+    # Shares are taken of what the parts before have together, so that they add up.
+    until = [size * gone // whole for size in itertools.accumulate(sizes, initial=0)]
+    shares = zip(sizes, itertools.pairwise(until), strict=True)
+    return [max(size - (after - before), 1) for size, (before, after) in shares]
+
+
 def _threads(table: Partition, mainframe: InMainframe | None, machine: MachineDescription) -> int:
     """Threads used of each core."""
     if isinstance(table.guest, Zvm):
@@ -95,7 +110,7 @@ def _wish(
     machine: MachineDescription,
 ) -> Wish:
     processors, host = entry.table.processors, hosted.get(entry.name)
-    memory = _memory_bytes(entry.table) - sum(lies.values())
+    memory = sum(_sizes(entry.table)) - sum(lies.values())
     if isinstance(processors, Dedicated):
         cores = processors.cores
         return Wish(cores, memory, dedicated=True, chips=home, virtual=cores, lies=lies)
@@ -145,12 +160,12 @@ def _stated_memory(
     of the table evenly over the chips of its place.
     """
     sizes: dict[int, int] = {}
-    for index, part in enumerate(table.memory):
+    for index, (part, left) in enumerate(zip(table.memory, _sizes(table), strict=True)):
         path = ("partition", row, "memory", index, "on")
         stated = None if part.on is None else _find(part.on, path, machine, problems)
         where = stated or home or ()
         for number, chip in enumerate(where):
-            each, rest = divmod(part.size, len(where))
+            each, rest = divmod(left, len(where))
             domain = machine.domain_of(chip)
             sizes[domain] = sizes.get(domain, 0) + each + (number < rest)
     return sizes

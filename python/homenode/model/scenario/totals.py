@@ -9,7 +9,6 @@ from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.scenario import Run
-from homenode.model.scenario.memory_away import held_elsewhere
 from homenode.model.scenario.placed import PlacedPartition, Resolved
 from homenode.model.units import SIZE
 
@@ -24,7 +23,7 @@ def check_memory(
     limit = machine.memory.maximum.value
     used = 0
     for partition in partitions:
-        wanted = partition.memory_bytes - held_elsewhere(partition)
+        wanted = partition.memory_bytes - partition.elsewhere_bytes
         if used + wanted > limit:
             there = f"{machine.title} holds {SIZE.format(limit)}"
             if used:

@@ -27,6 +27,9 @@ class InterruptsSpec(TypedDict):
     lines: float
     domain: int | None
     rate_per_s: float
+    polls: bool
+    coalesce_ns: int
+    coalesce_most: int
 
 
 class IoThreadsSpec(TypedDict):
@@ -35,6 +38,7 @@ class IoThreadsSpec(TypedDict):
     partition: int
     request_ns: int
     answer_ns: int
+    kick_ns: int
 
 
 class AsidesSpec(TypedDict, total=False):

@@ -168,6 +168,13 @@ class BuffersSpec(TypedDict, total=False):
     copied_bytes: float
 
 
+class AsideSpec(TypedDict, total=False):
+    """Time that is spent for a transaction beside its instructions, if there is some."""
+
+    kernel_ns: float
+    host_ns: float
+
+
 class RoamingSpec(TypedDict, total=False):
     """Work that any processor takes up, if there is some."""
 
@@ -175,7 +182,14 @@ class RoamingSpec(TypedDict, total=False):
 
 
 class ProfileSpec(
-    LockSpec, FlushSpec, StreamSpec, DrainedSpec, WorkingSetSpec, BuffersSpec, RoamingSpec
+    LockSpec,
+    FlushSpec,
+    StreamSpec,
+    DrainedSpec,
+    WorkingSetSpec,
+    BuffersSpec,
+    AsideSpec,
+    RoamingSpec,
 ):
     """How work behaves on a processor."""
 

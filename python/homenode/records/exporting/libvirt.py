@@ -117,6 +117,8 @@ class Domain:
     """Control groups of the host that its threads are in, the innermost first."""
     aside: PartitionSpec | None = None
     """Threads of a host that do its I/O."""
+    balloon_bytes: int = 0
+    """Of its memory, what its balloon holds."""
 
     @property
     def own_group(self) -> CgroupSpec | None:
@@ -246,10 +248,11 @@ def domain_of(run: Run, name: str) -> Domain:
             f"partition {name} of run {run.id} runs z/VM, which is no guest of KVM here",
             next_step="name another with -p, or use the form zvm",
         )
-    memory = int(run.details.get(name, {}).get("mem_mb", 0))
+    details = run.details.get(name, {})
+    memory, balloon = int(details.get("mem_mb", 0)), int(details.get("balloon", 0))
     threads = spec.get("io_threads")
     aside = None if threads is None else run.spec["partitions"][threads["partition"]]
-    return Domain(name, spec, memory, host, kind, _groups(run.spec, spec), aside)
+    return Domain(name, spec, memory, host, kind, _groups(run.spec, spec), aside, balloon)
 
 
 def _groups(whole: Spec, spec: PartitionSpec) -> tuple[CgroupSpec, ...]:
@@ -271,6 +274,9 @@ def xml(domain: Domain) -> str:
     _text(root, "name", domain.name)
     _text(root, "description", _description(domain))
     _text(root, "memory", domain.memory_mb * _KIB, unit="KiB")
+    if domain.balloon_bytes:
+        left = domain.memory_mb * _KIB - domain.balloon_bytes // _KIB
+        _text(root, "currentMemory", left, unit="KiB")
     _text(root, "vcpu", domain.cores * domain.smt, placement="static")
     if domain.host.is_linux:
         _host_cputune(root, domain)

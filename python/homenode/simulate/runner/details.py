@@ -12,6 +12,7 @@ from typing import Literal
 
 from homenode.model.scenario import PlacedPartition, Scenario
 from homenode.model.scenario.file.guest import Aix
+from homenode.model.scenario.memory_away import away_of
 from homenode.model.scenario.profiles import score_of
 from homenode.simulate.answers import Details, MachineFacts, PartitionDetails
 
@@ -32,6 +33,7 @@ def partition_details(scenario: object) -> Details:
         partition.name: {
             **_details(partition, pools),
             **_granule(partition),
+            **_elsewhere(partition),
             **_score(partition, scenario.folder),
         }
         for partition in scenario.partitions
@@ -99,6 +101,22 @@ def _granule(partition: PlacedPartition) -> PartitionDetails:
     kinds = {part.cell is None for part in where.memory}
     npartition = where.npartition
     return {"granule": min(npartition.ilm_granule if k else npartition.clm_granule for k in kinds)}
+
+
+def _elsewhere(partition: PlacedPartition) -> PartitionDetails:
+    """What a KVM guest's host knows of its balloon and of its swap."""
+    kvm = partition.table.kvm
+    if kvm is None or not kvm.elsewhere:
+        return {}
+    balloon, away = kvm.balloon or 0, away_of(partition)
+    profiles = (partition.profile, *(one.profile for one in partition.beside))
+    pages = [0.0 if away is None else away.pages(one) * away.from_guest for one in profiles]
+    return {
+        "balloon": balloon,
+        "swapped": kvm.swapped or 0,
+        "untouched": max(partition.memory_bytes - balloon - partition.touched_bytes, 0),
+        "guest_page_ins": pages,
+    }
 
 
 def _score(partition: PlacedPartition, folder: Path) -> PartitionDetails:

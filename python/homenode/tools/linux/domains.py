@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from homenode.tools.errors import ToolError
 from homenode.tools.linux.readings import GroupReading, groups
-from homenode.tools.linux.system import LinuxSystem
+from homenode.tools.linux.system import DomainMemory, LinuxSystem
 from homenode.tools.usage import Grammar, Request, parse
 
 
@@ -16,6 +16,7 @@ class Domain:
     """One guest over an interval."""
 
     id: int
+    system: LinuxSystem
     reading: GroupReading
     total_ns: int
     """Time on processors since the start."""
@@ -26,9 +27,9 @@ class Domain:
         return self.reading.group.name
 
     @property
-    def memory_kib(self) -> int:
-        """What it was given, in the unit of libvirt and Xen."""
-        return self.reading.group.memory_bytes >> 10
+    def memory(self) -> DomainMemory:
+        """What it has."""
+        return self.system.memory_of(self.reading.group)
 
     @property
     def runs(self) -> bool:
@@ -66,12 +67,12 @@ def moments(
     totals = {one.name: 0 for one in shown}
     found = []
     for sample, readings in groups(system, request):
-        domains = [_domain(one, totals) for one in readings if one.group in shown]
+        domains = [_domain(system, one, totals) for one in readings if one.group in shown]
         found.append(Moment(sample.end_ns, domains))
     return request, found
 
 
-def _domain(reading: GroupReading, totals: dict[str, int]) -> Domain:
+def _domain(system: LinuxSystem, reading: GroupReading, totals: dict[str, int]) -> Domain:
     name = reading.group.name
     totals[name] += reading.cpu_ns
-    return Domain(reading.group.index + 1, reading, totals[name])
+    return Domain(reading.group.index + 1, system, reading, totals[name])

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from homenode.simulate.kept.rows import select
+from homenode.simulate.kept.store import table_path
 from homenode.tools.linux.domains import Domain, moments
-from homenode.tools.linux.system import LinuxSystem, refuse_foreign
+from homenode.tools.linux.system import Group, LinuxSystem, refuse_foreign
 from homenode.tools.text_columns import page
 from homenode.tools.usage import Grammar
 
@@ -18,6 +20,9 @@ GRAMMAR = Grammar(
 )
 _RUNNING, _BOOTED = 1, 1
 """`VIR_DOMAIN_RUNNING`, reason `VIR_DOMAIN_RUNNING_BOOTED`; of a virtual processor `running`."""
+
+_PAGE_KIB = 4
+"""What is swapped at a time: large pages are split before."""
 
 
 def figures(system: LinuxSystem, domain: Domain) -> dict[str, int]:
@@ -33,14 +38,49 @@ def figures(system: LinuxSystem, domain: Domain) -> dict[str, int]:
         "cpu.time": domain.total_ns,
         "cpu.user": domain.total_ns - kernel,
         "cpu.system": kernel,
-        "balloon.current": domain.memory_kib,
-        "balloon.maximum": domain.memory_kib,
+        **_memory(system, domain),
         "vcpu.current": group.virtual,
         "vcpu.maximum": group.virtual,
     }
     for number, used in _by_processor(system, group.name, domain.total_ns):
         found |= {f"vcpu.{number}.state": _RUNNING, f"vcpu.{number}.time": used}
     return found
+
+
+def _memory(system: LinuxSystem, domain: Domain) -> dict[str, int]:
+    """What its balloon has left it; of a guest with memory elsewhere also what its balloon's driver
+    tells and what of it is on the host. Each page that comes in drives another one out.
+    """
+    memory, group = domain.memory, domain.reading.group
+    found = {"balloon.current": memory.current_kib, "balloon.maximum": memory.maximum_kib}
+    told = system.run.details.get(group.name, {})
+    if not memory.balloon and not memory.swapped:
+        return found
+    each = zip(told["guest_page_ins"], _transactions(system, group), strict=True)
+    pages = round(sum(pages * done for pages, done in each))
+    kib = pages * _PAGE_KIB
+    return found | {
+        "balloon.swap_in": kib,
+        "balloon.swap_out": kib,
+        "balloon.major_fault": pages,
+        "balloon.unused": int(told["untouched"]) >> 10,
+        "balloon.rss": memory.resident_kib,
+    }
+
+
+def _transactions(system: LinuxSystem, group: Group) -> list[int]:
+    """That each of its workloads has done since the start."""
+    if "beside" not in group.spec:
+        (sample,) = system.samples(group.name, None, None, "partition")
+        return [sample.partition["tx_done"]]
+    found = select(
+        "workload, sum(tx_done)",
+        table_path(system.run.path, "workload"),
+        "WHERE replication = $replication AND partition = $partition GROUP BY ALL ORDER BY ALL",
+        replication=system.view.replication,
+        partition=group.index,
+    )
+    return [int(done) for _, done in found]
 
 
 def _by_processor(system: LinuxSystem, name: str, total_ns: int) -> Iterator[tuple[int, int]]:

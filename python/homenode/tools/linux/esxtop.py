@@ -1,7 +1,9 @@
 r"""`esxtop`: the virtual machines of an ESXi host, interval by interval.
 
-`esxtop [ -p NAME ] [ -b ] [ -d Seconds ] [ -n Count ]`; `-b` writes the CSV of batch mode, without
-`-d` the report is of all that was kept. Percentages are of one processor and sums over a machine's
+`esxtop [ -p NAME ] [ -m | -b ] [ -d Seconds ] [ -n Count ]`; `-m` shows the memory panel, as the
+key `m` of the tool does, `-b` writes the CSV of batch mode, without `-d` the report is of all that
+was kept. Of memory is told what a machine was given, which is all mapped, and what its work
+touches; nothing is reclaimed here. Percentages are of one processor and sums over a machine's
 virtual processors, which are all of its worlds here. As in the tool `%RDY` holds `%MLMTD` and not
 `%CSTP`, and `%USED` is what is charged: less than `%RUN` beside a busy thread of the core. The
 kernel's own time, overlaps and swapping are not modelled.
@@ -13,7 +15,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from homenode.tools.errors import ToolError
@@ -26,8 +28,8 @@ from homenode.tools.usage import Grammar, Request, parse
 
 GRAMMAR = Grammar(
     tool="esxtop",
-    synopsis="[ -b ] [ -d seconds ] [ -n count ]",
-    flags="bdn",
+    synopsis="[ -m | -b ] [ -d seconds ] [ -n count ]",
+    flags="bdmn",
     valued="dn",
     combine=True,
     takes_interval=False,
@@ -41,6 +43,13 @@ _COUNTERS = {
     "%CSTP": "% CoStop", "%MLMTD": "% Max Limited", "%SWPWT": "% Swap Wait",
 }  # fmt: skip
 """The columns of the screen, and their names in batch mode."""
+RECLAIMED = ("MCTLSZ", "SWCUR", "SWTGT")
+"""Memory that a balloon holds or the host has swapped out: none."""
+_MEMORY = {
+    "MEMSZ": "Memory Size MBytes", "GRANT": "Memory Granted Size MBytes", "TCHD": "Touched MBytes",
+}  # fmt: skip
+"""The columns of the memory panel, and their names in batch mode."""
+_MIB = 1 << 20
 _DAY = "01/01/2000"
 """Simulated time has no date; clocks begin at midnight of a day that means nothing."""
 
@@ -68,6 +77,12 @@ class _Machine:
             "%MLMTD": self._percent(counted["throttled_ns"]),
         }
 
+    def memory(self) -> dict[str, float]:
+        """Its columns of the memory panel [MB]."""
+        given = self.group.memory_bytes / _MIB
+        touched = self.group.spec["data_bytes"] / _MIB
+        return {"MEMSZ": given, "GRANT": given, "TCHD": touched} | dict.fromkeys(RECLAIMED, 0.0)
+
     def by_processor(self) -> list[float]:
         """What each of its virtual processors ran; the hypervisor's part is spread as its own."""
         own = [cpu["user_ns"] + cpu["sys_ns"] for cpu in self.sample.cpus]
@@ -86,20 +101,22 @@ def render(system: LinuxSystem, argv: Sequence[str]) -> str:
     request, moments = _moments(system, argv)
     if "b" in request.flags:
         return _batch(system, moments)
-    return page([line for moment in moments for line in _screen(system, moment)])
+    screen = _memory_screen if "m" in request.flags else _screen
+    return page([line for moment in moments for line in screen(system, moment)])
 
 
 def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
     """The same as unrounded numbers, a dict a virtual machine and interval."""
+    request, moments = _moments(system, argv)
     return [
         {
             "time_s": one.sample.end_ns / 1e9,
             "GID": one.group.pid,
             "NAME": one.group.name,
             "NWLD": one.group.virtual,
-            **one.figures(),
+            **(one.memory() if "m" in request.flags else one.figures()),
         }
-        for moment in _moments(system, argv)[1]
+        for moment in moments
         for one in moment
     ]
 
@@ -112,6 +129,8 @@ def _moments(system: LinuxSystem, argv: Sequence[str]) -> tuple[Request, list[_M
             next_step="see `homenode virt-top` for its guests, `homenode pidstat` for all groups",
         )
     request = parse(GRAMMAR, argv)
+    if {"b", "m"} <= request.flags.keys():
+        raise GRAMMAR.refuse("-b has all panels: leave -m out")
     length = _length(request)
     shown = [one for one in system.groups if request.partition in (None, one.name)]
     asked = (length.interval_ns, length.count)
@@ -144,12 +163,28 @@ def _screen(system: LinuxSystem, moment: _Moment) -> Iterator[str]:
     yield f"PCPU USED(%): AVG: {FULL * used:.1f}"
     yield f"PCPU UTIL(%): AVG: {FULL * util:.1f}"
     yield ""
-    width = max(16, *(len(one.group.name) for one in moment))
-    yield f"{'GID':>8} {'NAME':{width}} {'NWLD':>4} " + " ".join(f"{name:>7}" for name in _COUNTERS)
-    for one, told in zip(moment, figures, strict=True):
-        cells = " ".join(f"{told[name]:7.2f}" for name in _COUNTERS)
-        yield f"{one.group.pid:8d} {one.group.name:{width}} {one.group.virtual:4d} {cells}"
+    yield from _table(moment, figures)
     yield ""
+
+
+def _memory_screen(_: LinuxSystem, moment: _Moment) -> Iterator[str]:
+    """The memory panel; how much memory a host has is not kept with a run."""
+    worlds = sum(one.group.virtual for one in moment)
+    yield f"{clock(moment[0].sample.end_ns)}, {worlds} worlds, {len(moment)} VMs, {worlds} vCPUs"
+    yield ""
+    yield from _table(moment, [one.memory() for one in moment])
+    yield ""
+
+
+def _table(moment: _Moment, figures: Sequence[Mapping[str, float]]) -> Iterator[str]:
+    """A line a virtual machine, below the names of the columns."""
+    names, width = list(figures[0]), max(16, *(len(one.group.name) for one in moment))
+    each = max(7, *(len(f"{told[name]:.2f}") for told in figures for name in names))
+    heads = " ".join(f"{name:>{each}}" for name in names)
+    yield f"{'GID':>8} {'NAME':{width}} {'NWLD':>4} {heads}"
+    for one, told in zip(moment, figures, strict=True):
+        cells = " ".join(f"{told[name]:{each}.2f}" for name in names)
+        yield f"{one.group.pid:8d} {one.group.name:{width}} {one.group.virtual:4d} {cells}"
 
 
 def _batch(system: LinuxSystem, moments: Sequence[_Moment]) -> str:
@@ -185,5 +220,6 @@ def _cells(system: LinuxSystem, moment: _Moment) -> Iterator[tuple[str, float | 
         for number, run in enumerate(one.by_processor()):
             world = f"{group}:{one.group.pid}{number:03d}:vmx-vcpu-{number}:{one.group.name}"
             yield rf"Vcpu({world})\% Run", run
-        mib = one.group.memory_bytes / (1 << 20)
-        yield rf"Group Memory({group})\Memory Size MBytes", mib
+        memory = one.memory()
+        for name, counter in _MEMORY.items():
+            yield rf"Group Memory({group})\{counter}", memory[name]

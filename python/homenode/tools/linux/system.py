@@ -86,8 +86,40 @@ class Group:
 
     @property
     def memory_bytes(self) -> int:
-        """What it has on all nodes together."""
+        """What it takes of the host's memory, on all nodes together."""
         return sum(int(part["bytes"]) for part in self.spec["memory"])
+
+
+@dataclass(frozen=True)
+class DomainMemory:
+    """Memory of a guest as its hypervisor counts it [bytes]."""
+
+    maximum: int
+    """What it was given."""
+    balloon: int
+    """Of that, what its balloon holds."""
+    swapped: int
+    """Of the rest, what the host has swapped out."""
+
+    @property
+    def current(self) -> int:
+        """What its balloon has left it."""
+        return self.maximum - self.balloon
+
+    @property
+    def current_kib(self) -> int:
+        """The same in the unit of libvirt and Xen."""
+        return self.current >> 10
+
+    @property
+    def maximum_kib(self) -> int:
+        """What it was given, in that unit."""
+        return self.maximum >> 10
+
+    @property
+    def resident_kib(self) -> int:
+        """What of it is in the host's memory, in that unit."""
+        return (self.current - self.swapped) >> 10
 
 
 @dataclass(frozen=True)
@@ -142,6 +174,17 @@ class LinuxSystem:
     def own(self) -> Group:
         """The partition of a guest."""
         return next(group for group in self.groups if group.name == self.partition)
+
+    def memory_of(self, group: Group) -> DomainMemory:
+        """What a guest of this host was given, and what of it is elsewhere."""
+        told = self.run.details.get(group.name, {})
+        balloon, swapped = int(told.get("balloon", 0)), int(told.get("swapped", 0))
+        return DomainMemory(group.memory_bytes + balloon + swapped, balloon, swapped)
+
+    @property
+    def given_kib(self) -> int:
+        """What all guests and groups have that no balloon holds, in the unit of libvirt and Xen."""
+        return sum(self.memory_of(group).current for group in self.groups) >> 10
 
     @property
     def cpus(self) -> int:

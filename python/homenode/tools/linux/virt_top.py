@@ -21,10 +21,12 @@ _CENTISECOND_NS = 10_000_000
 
 
 def render(system: LinuxSystem, argv: Sequence[str]) -> str:
-    """What the tool would print; memory is of what all guests have, for no host tells its own."""
+    """What the tool would print; memory is what a guest's balloon has left it, of what all guests
+    have so, for no host tells its own.
+    """
     refuse_foreign(system, GRAMMAR.tool)
     machine = system.run.spec["machine"]
-    mhz, mib = round(machine["clock_hz"] / 1e6), _memory_kib(system) >> 10
+    mhz, mib = round(machine["clock_hz"] / 1e6), system.given_kib >> 10
     lines = []
     for moment in moments(GRAMMAR, system, argv)[1]:
         lines.append(
@@ -36,13 +38,9 @@ def render(system: LinuxSystem, argv: Sequence[str]) -> str:
     return page(lines)
 
 
-def _memory_kib(system: LinuxSystem) -> int:
-    return sum(group.memory_bytes for group in system.groups) >> 10
-
-
 def _figures(system: LinuxSystem, one: Domain) -> tuple[str, float, float]:
     """State, shares of processors and memory [%]."""
-    share = 100.0 * one.memory_kib / _memory_kib(system)
+    share = 100.0 * one.memory.current_kib / system.given_kib
     return ("R" if one.runs else "S", one.reading.cpu / system.cpus, share)
 
 

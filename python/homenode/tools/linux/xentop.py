@@ -27,18 +27,17 @@ _RUNNING, _BLOCKED = "-----r", "--b---"
 
 def figures(system: LinuxSystem, one: Domain) -> dict[str, str | int | float]:
     """One line by heading, exact; memory is of what all domains have."""
-    whole = sum(group.memory_bytes for group in system.groups) >> 10
-    share = 100.0 * one.memory_kib / whole
+    whole, memory = system.given_kib, one.memory
     return {
         **dict.fromkeys(NOT_MODELLED, 0),
         "NAME": one.name,
         "STATE": _RUNNING if one.runs else _BLOCKED,
         "CPU(sec)": one.total_ns // 1_000_000_000,
         "CPU(%)": one.reading.cpu,
-        "MEM(k)": one.memory_kib,
-        "MEM(%)": share,
-        "MAXMEM(k)": one.memory_kib,
-        "MAXMEM(%)": share,
+        "MEM(k)": memory.current_kib,
+        "MEM(%)": 100.0 * memory.current_kib / whole,
+        "MAXMEM(k)": memory.maximum_kib,
+        "MAXMEM(%)": 100.0 * memory.maximum_kib / whole,
         "VCPUS": one.reading.group.virtual,
     }
 

@@ -9,6 +9,9 @@ use crate::spec::{Guest, Interrupts, Partition, Policy, Spec, Workload};
 /// Most instructions of one, most lines that it reads, most interrupts a second.
 const MOST: [f64; 3] = [1e9, 1e6, 1e8];
 
+/// Longest time for which a device waits for more before it interrupts [ns].
+const MOST_COALESCED_NS: u64 = 100_000_000;
+
 pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let Some(told) = partition.interrupts.as_deref() else {
         return Ok(());
@@ -22,6 +25,11 @@ pub(crate) fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checke
             let owner = owner.within(key);
             return Err(owner.not_there("processor", u64::from(*cpu), u64::from(count)));
         }
+    }
+    if told.coalesce_ns > MOST_COALESCED_NS {
+        let owner = owner.within("coalesce_ns");
+        let most = format!("0 to {MOST_COALESCED_NS}");
+        return Err(range(&owner, "coalesce_ns", told.coalesce_ns as f64, &most));
     }
     let domains = Topology::new(&spec.machine).domains().len() as u64;
     match told.domain {

@@ -159,6 +159,8 @@ pub(crate) fn check_profile(machine: &Machine, profile: &Profile, owner: &Owner)
         ("copied_bytes", profile.copied_bytes, 0.0, 1e3),
         ("issue_share", profile.issue_share, 0.0, 1.0),
         ("system_share", profile.system_share, 0.0, 1.0),
+        ("kernel_ns", profile.kernel_ns, 0.0, 1e15),
+        ("host_ns", profile.host_ns, 0.0, 1e15),
         ("sharing", profile.sharing, 0.0, 1.0),
         ("footprint_common", profile.footprint_common, 0.0, 1.0),
         ("roaming", profile.roaming, 0.0, 1.0),

@@ -44,16 +44,25 @@ impl World<Host> {
         (waking.woken == vp).then_some(waking.from)
     }
 
-    /// A virtual processor has work again: a sibling that has brought it sent an interrupt, for
-    /// which it has left a virtual machine.
+    /// A thread has work again that another one has brought. A sibling has sent an interrupt for
+    /// it, for which it has left a virtual machine; between a guest and a thread that does its I/O
+    /// the host wakes the one for the other.
     pub(super) fn signalled(&mut self, vp: VpId) {
         let Some(by) = self.sys.wakes.signals.filter(|by| *by != vp) else {
             return;
         };
-        let partition = self.vp(by).partition;
-        if let Processors::Shared { host, .. } = &self.spec_of(partition).processors {
-            self.wakes().owed[by] += host.virtualized.as_ref().map_or(0, |by| by.exit_ns);
-        }
+        let (from, to) = (self.vp(by).partition, self.vp(vp).partition);
+        let owed = match &self.spec_of(from).processors {
+            Processors::Shared { host, .. } if from == to => {
+                host.virtualized.as_ref().map_or(0, |by| by.exit_ns)
+            }
+            _ if from == to => 0,
+            _ => {
+                let told = [from, to].map(|one| self.spec_of(one).io_threads);
+                told.into_iter().flatten().map(|one| one.kick_ns).sum()
+            }
+        };
+        self.wakes().owed[by] += owed;
     }
 
     /// Somebody comes to a core on which `was` ran: does an interrupt bring it about?

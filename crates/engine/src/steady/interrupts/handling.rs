@@ -104,17 +104,24 @@ impl State {
         (at, form): (usize, &Form),
         handling: &Handling,
         part: &'a Part,
+        rate: f64,
     ) -> Seen<'a> {
         let doing = &self.doing[at];
         let sites = doing.sites.iter();
         let lines =
             |site: &Site| site.share * self.device_lines_ns(handling, part, ChipId::new(site.chip));
         let lines_ns: f64 = sites.map(lines).sum();
-        let instructions = part.instructions + lines_ns / doing.ns[1];
         let on = Processors::of(doing, form, &part.cpus);
+        let (instructions, waits_ns) = handling.coalesced(part, rate / on.count, doing.ns[1]);
+        let instructions = instructions + lines_ns / doing.ns[1];
         let cold_ns = self.handled_cold_ns(at, form, instructions);
         let took = on.take(doing, form, (instructions, cold_ns));
-        Seen { part, on, took }
+        Seen {
+            part,
+            on,
+            took,
+            waits_ns,
+        }
     }
 
     /// What interrupts on a partition's own processors do to it, if its devices cost anything.
@@ -128,7 +135,7 @@ impl State {
         let wake_ns = wake_ns + waits_ns(doing);
         let parts = handling.parts.iter();
         let each: Vec<Seen> = parts
-            .map(|part| self.seen_to((at, form), handling, part))
+            .map(|part| self.seen_to((at, form), handling, part, rate))
             .collect();
         let mut all = Handled::default();
         let mut most = f64::INFINITY;
@@ -146,7 +153,7 @@ impl State {
             all.on_siblings -= taken / doing.ns[1];
             let wakes = idle * (1.0 - alone); // Another one may have woken it.
             all.wakes += rate * wakes;
-            all.answer_ns += took.ns + queued_ns + wakes * wake_ns;
+            all.answer_ns += took.ns + queued_ns + wakes * wake_ns + seen.waits_ns;
             all.woken = on.same;
         }
         let load = &doing.load;
@@ -227,6 +234,8 @@ struct Seen<'a> {
     part: &'a Part,
     on: Processors,
     took: Took,
+    /// How long the device waits with it [ns].
+    waits_ns: f64,
 }
 
 impl Seen<'_> {

@@ -25,6 +25,8 @@ struct Asks<'a> {
     handling: &'a Handling,
     /// By part: processors that do it, and the time of each [ns].
     parts: Vec<(Vec<u16>, f64)>,
+    /// How long the device waits with an interrupt [ns].
+    waits_ns: f64,
     /// Interrupts in a nanosecond that somebody waits for: transactions from outside, and users.
     answers: [f64; 2],
 }
@@ -114,6 +116,9 @@ impl State {
     /// What a partition's devices ask for; nothing where they cost nothing.
     fn asks<'a>(&self, at: usize, form: &'a Form) -> Option<Asks<'a>> {
         let handling = form.handling.as_ref()?;
+        let answers = self.answers_per_ns(at, form);
+        let rate = answers[0] + answers[1] + handling.rate_per_ns;
+        let mut waits_ns = 0.0;
         let all = || (0..self.tree.active_cores).collect::<Vec<u16>>();
         let parts = handling.parts.iter().map(|part| {
             let cpus = match part.cpus.is_empty() {
@@ -125,12 +130,15 @@ impl State {
                 self.device_lines_ns(handling, part, chip)
             };
             let lines_ns = cpus.iter().map(lines).sum::<f64>() / cpus.len() as f64;
-            let ns = part.instructions * self.doing[at].ns[1] + lines_ns;
-            (cpus, ns)
+            let (each, own_ns) = (rate / cpus.len() as f64, self.doing[at].ns[1]);
+            let (instructions, waits) = handling.coalesced(part, each, own_ns);
+            waits_ns += waits;
+            (cpus, instructions * own_ns + lines_ns)
         });
         Some(Asks {
             parts: parts.collect(),
-            answers: self.answers_per_ns(at, form),
+            waits_ns,
+            answers,
             handling,
         })
     }
@@ -157,7 +165,10 @@ impl Asks<'_> {
     /// taken; what is queued follows from the squares of what each takes (Pollaczek, Khintchine).
     /// Where more is asked of a processor than it can do, each gets a part of what it asks for.
     fn handled(&self, taken: &Taken) -> Handled {
-        let mut all = Handled::default();
+        let mut all = Handled {
+            answer_ns: self.waits_ns,
+            ..Handled::default()
+        };
         let users = usize::from(self.answers[0] <= 0.0);
         let mut times = f64::INFINITY;
         for (cpus, ns) in &self.parts {

@@ -20,12 +20,17 @@ pub(in crate::steady) struct Handling {
     pub domain: Option<MemoryId>,
     /// Interrupts in a nanosecond that nobody waits for.
     pub rate_per_ns: f64,
+    polls: bool,
+    /// For how long a device waits for more [ns], and for how many at most.
+    coalesces: (f64, f64),
 }
 
 /// A part of the work, which one processor does.
 #[derive(Clone, Debug)]
 pub(in crate::steady) struct Part {
     pub instructions: f64,
+    /// Of these, what only an interrupt has.
+    pub hard: f64,
     /// Lines that it reads.
     pub lines: f64,
     /// Processors that do it in turn; none = all.
@@ -65,25 +70,57 @@ impl Handling {
     /// Of a partition; none where its devices cost nothing.
     pub fn of(one: &Partition) -> Option<Self> {
         let told: &Interrupts = one.interrupts.as_deref()?;
-        let part = |instructions, lines, cpus: &[u16]| Part {
-            instructions,
+        let part = |(hard, soft): (f64, f64), lines, cpus: &[u16]| Part {
+            instructions: hard + soft,
+            hard,
             lines,
             cpus: cpus.to_vec(),
         };
         let (hard, soft) = (told.instructions, told.soft_instructions);
         let parts = if told.soft_to.is_empty() {
-            vec![part(hard + soft, told.lines, &told.to)]
+            vec![part((hard, soft), told.lines, &told.to)]
         } else {
             vec![
-                part(hard, 0.0, &told.to),
-                part(soft, told.lines, &told.soft_to),
+                part((hard, 0.0), 0.0, &told.to),
+                part((0.0, soft), told.lines, &told.soft_to),
             ]
         };
         Some(Self {
             parts,
             domain: told.domain.map(|at| MemoryId::new(usize::from(at))),
             rate_per_ns: told.rate_per_s * 1e-9,
+            polls: told.polls,
+            coalesces: (
+                told.coalesce_ns as f64,
+                match told.coalesce_most {
+                    0 => f64::INFINITY,
+                    most => f64::from(most),
+                },
+            ),
         })
+    }
+
+    /// What a part takes where so much comes to each of the processors that do it in a nanosecond,
+    /// and an instruction takes so long: instructions, and the time for which a device waits [ns].
+    ///
+    /// An interrupt opens a busy time: what comes while the device waits and while the processor is
+    /// at work shares it. With `n` that come while it waits, and a share `b` of the time at work,
+    /// that are `(1 + n) / (1 - b)` for an interrupt (Little's law for a server that begins late,
+    /// with what comes by chance).
+    pub fn coalesced(&self, part: &Part, rate_per_ns: f64, instruction_ns: f64) -> (f64, f64) {
+        if part.hard <= 0.0 || (!self.polls && self.coalesces.0 <= 0.0) {
+            return (part.instructions, 0.0);
+        }
+        let rate = rate_per_ns.max(NONE);
+        let soft_ns = (part.instructions - part.hard) * instruction_ns;
+        let at_work = if self.polls { rate * soft_ns } else { 0.0 };
+        let left = (1.0 - at_work).max(0.0);
+        let (wait_ns, most) = self.coalesces;
+        let wait_ns = wait_ns.min((most - 1.0) / rate);
+        let during = rate * wait_ns;
+        let share = left / (1.0 + during);
+        let waits = wait_ns * (1.0 + 0.5 * during) * share;
+        (part.instructions - (1.0 - share) * part.hard, waits)
     }
 }
 
@@ -192,13 +229,15 @@ impl AsksIo {
             partition,
             request_ns,
             answer_ns,
+            kick_ns,
         } = one.io_threads?;
         let bursts = Shape::of(&one.workload, &one.profile).bursts;
         Some(Self {
             server: partition.into(),
             requests: (bursts - 1.0) / bursts,
             request_ns: request_ns as f64,
-            answer_ns: answer_ns as f64,
+            // Whoever waited for it sleeps as a rule.
+            answer_ns: (answer_ns + kick_ns) as f64,
         })
     }
 

@@ -178,6 +178,11 @@ class Kvm(Table):
         description="and for its answer, or for what arrives from outside; 2 to 10 us as a rule",
     )
 
+    @property
+    def elsewhere(self) -> int:
+        """Of the guest's memory, what takes none of the host's [bytes]."""
+        return (self.balloon or 0) + (self.swapped or 0)
+
 
 def one_weight(weight: int | None, shares: int | None) -> None:
     """Refuse a weight that is told twice."""

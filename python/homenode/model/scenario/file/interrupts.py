@@ -8,7 +8,7 @@ from pydantic import Field
 
 from homenode.model.document import Quantity, Table
 from homenode.model.scenario.file.host import Cpus
-from homenode.model.units import RATE
+from homenode.model.units import RATE, TIME
 
 Work = Annotated[float, Field(ge=0, le=1e9)]
 HARD_INSTRUCTIONS = 1_000.0
@@ -65,4 +65,21 @@ class Interrupts(Table):
     )
     rate: Annotated[float, Quantity(RATE, "0/s", "1e8/s")] = Field(
         0.0, description="interrupts that no work here waits for"
+    )
+    polls: bool | None = Field(
+        None,
+        description=(
+            "whether a processor that still works on what a device has brought takes up what comes"
+            " meanwhile without an interrupt (NAPI); so under Linux, not elsewhere, if not given"
+        ),
+    )
+    coalesce: Annotated[int, Quantity(TIME, "0 ns", "100 ms")] = Field(
+        0,
+        description=(
+            "rx-usecs: for how long the device waits for more before it interrupts; 0 to 100 us as"
+            " a rule"
+        ),
+    )
+    coalesce_most: Annotated[int, Field(ge=1, le=65_535)] | None = Field(
+        None, description="rx-frames: for how many at most; any number if not given"
     )

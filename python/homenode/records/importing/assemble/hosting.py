@@ -10,12 +10,14 @@ calls both shares.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import floor
 from typing import TYPE_CHECKING
 
 from homenode.errors import MachineError
 from homenode.model.scenario.file.host import SHARES_OF_DEFAULT, read_cpus
-from homenode.model.units import TIME
+from homenode.model.units import SIZE, TIME
 from homenode.records.importing.assemble.plan import (
+    MB,
     Planned,
     Value,
     guest_of,
@@ -34,6 +36,8 @@ GUESTS = ("kvm", "qemu", "vmware", "xen", "virtual machine")
 _MOST = {"linux": 10_000, "credit2": 65_535, "esxi": 1_000_000}
 _PERIOD_US = 100_000
 _LEAST_US = 1000
+_PARTS = 1_000_000
+"""Into which the share of memory that is used is cut, downwards."""
 _X86 = ("x86", "i386", "i486", "i586", "i686", "amd64")
 Spans = Mapping[int, int]
 """Processors of the scenario's machine by their number on the host that was recorded."""
@@ -86,6 +90,7 @@ def set_on_host(
         one.processors, one.smt = found, None
         if policy == "linux" and under != PROCESSES:
             io = _io_threads(one, machine.host_cpus, numbers, notices)
+            io |= _balloon(one)
             one.kvm = Value(io, _guest_origin(one.facts, under))
         one.guest = guest_of(one.facts, runs_aix=False, notices=notices)
     if under == "vmware" and policy != "esxi":
@@ -201,6 +206,23 @@ def _io_threads(
     if emulator:
         found["emulator_pins"] = _spans(emulator)
     return found
+
+
+def _balloon(one: Planned) -> dict[str, object]:
+    """What its balloon holds of the memory that it was given. What that left it is taken to be all
+    in use, for no recording tells how much of it the work touches; so nothing of that is away.
+    """
+    told = one.facts.maximum.get("memory_bytes")
+    if told is None or one.facts.memory_bytes is None:
+        return {}
+    given = sum(part.size for part in one.parts) or int(told.value) // MB * MB
+    left = one.memory.value
+    if given - left < MB:
+        return {}
+    origin = f"{told.where}; {one.memory.origin} left by its balloon"
+    one.memory = Value(given, origin)
+    one.memory_used = f"{floor(left / given * _PARTS) / _PARTS * 100:.6g} %"
+    return {"balloon": SIZE.format(given - left)}
 
 
 def _mapped(text: str, cpus: int, numbers: Spans | None) -> list[int]:

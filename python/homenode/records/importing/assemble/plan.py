@@ -103,6 +103,8 @@ class Planned:
     home_origin: str = ""
     kvm: Value[dict[str, object]] | None = None
     """That it is a KVM guest of a Linux host, and what is told of it as one."""
+    memory_used: str | None = None
+    """How much of its memory its work touches, where that is not all."""
     pins: tuple[str, ...] = ()
     """Processors of a host that each virtual processor may use, as lists of the kernel's form."""
     guest: Value[str] = field(default_factory=lambda: Value("linux", "assumed"))

@@ -182,7 +182,8 @@ def _guest(one: Planned, step_ns: int) -> Iterator[str]:
         told = f"{gang.name}: {gang.threads.value} threads ({gang.threads.where}), of the work of a"
         told += f" window as much as of its busy time ({gang.report}); that all wake at once, and"
         yield from _wrapped(f"{told} how often, is assumed")
-    guest = {"os": one.guest.value, **({"daemons": daemons} if daemons else {})}
+    used = {} if one.memory_used is None else {"memory_used": one.memory_used}
+    guest = {"os": one.guest.value, **used, **({"daemons": daemons} if daemons else {})}
     yield _line("guest", guest, origin)
 
 

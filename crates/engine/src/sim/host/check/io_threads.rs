@@ -17,6 +17,7 @@ pub fn check(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     refuse_if(spec, owner, !is_guest(partition), what, instead)?;
     within(owner, "request_ns", told.request_ns, 0, LONGEST_PERIOD_NS)?;
     within(owner, "answer_ns", told.answer_ns, 0, LONGEST_PERIOD_NS)?;
+    within(owner, "kick_ns", told.kick_ns, 0, LONGEST_PERIOD_NS)?;
     let count = spec.partitions.len() as u64;
     let Some(server) = spec.partitions.get(usize::from(told.partition)) else {
         let at = u64::from(told.partition);
