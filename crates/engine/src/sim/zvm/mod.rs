@@ -13,6 +13,7 @@
 mod arrivals;
 pub(super) mod check;
 mod costs;
+mod daemons;
 mod dispatch;
 mod inbox;
 mod limits;
@@ -49,6 +50,8 @@ pub enum Alarm {
     Think(ConnectionId),
     /// A transaction comes to a virtual machine from outside.
     Arrive(VmId),
+    /// A daemon of a virtual machine's guest wakes.
+    Daemon(VmId),
     /// The paging volumes have something to do.
     Paging,
     /// It decides which logical cores to park.
@@ -79,6 +82,7 @@ impl World<Partitions> {
         match alarm {
             Alarm::Think(connection) => self.end_think(partition, connection),
             Alarm::Arrive(vm) => self.take_work(partition, vm),
+            Alarm::Daemon(vm) => self.wake_guest_daemon(partition, vm),
             Alarm::Paging => self.page_event(partition),
             Alarm::Park => self.park(partition),
             Alarm::Shuffle => self.shuffle(partition),
