@@ -33,6 +33,7 @@ mod setup;
 mod shuffle;
 mod signals;
 pub(super) mod state;
+mod waking;
 mod web;
 
 use self::state::Cp;
