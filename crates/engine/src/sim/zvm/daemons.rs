@@ -1,5 +1,5 @@
-//! What the guests of virtual machines do by the clock, whatever they serve: timers and daemons, how
-//! often they wake and how much that is each time.
+//! What the guests of virtual machines do by the clock, whatever they serve: timers and daemons,
+//! how often they wake and how much that is each time.
 
 use crate::cost::core_per_ns;
 use crate::kernel::Stream;
