@@ -169,6 +169,10 @@ def test_tiles_are_cheaper_than_one_large_switch() -> None:
 def test_what_only_events_tell_is_named() -> None:
     with pytest.raises(HomenodeError, match=r"partition zvm: paging of z/VM is simulated only"):
         solve_scenario(Scenario.load(EXAMPLES / "zvm-paging.toml"))
+    tiled = (EXAMPLES / "zvm-tiled.toml").read_text(encoding="utf-8")
+    asks = tiled.replace('os = "zvm"', 'os = "zvm", daemons = { rate = "20/s" }')
+    with pytest.raises(HomenodeError, match=r"daemons of virtual machines is simulated only"):
+        solve_scenario(Scenario.from_toml(asks))
 
 
 def test_advice_on_parking_solves_each_layout(tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ fn control_program(machines: Vec<VirtualMachine>, switches: Vec<Switch>) -> Zvm 
         excessuse: ExcessUse::Medium,
         park_interval_ns: 2_000 * MS,
         minor_slice_ns: 5 * MS,
+        daemon_rate_per_s: 0.0,
+        daemon_ns: 0,
         steal_barrier: ByDistance {
             local: 1.0,
             near: 1.0,

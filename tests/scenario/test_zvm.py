@@ -72,6 +72,21 @@ def test_settings_of_srm_reach_the_engine(text: str) -> None:
     assert guest(Scenario.from_toml(text))["vertical"] is True
 
 
+def test_daemons_of_all_machines_reach_the_engine(text: str) -> None:
+    none = guest(Scenario.from_toml(text))
+    assert none["daemon_rate_per_s"] == 0.0
+    changed = text.replace(
+        'unparking = "large"', 'daemons = { rate = "20/s", work = "90 us" }, unparking = "large"'
+    )
+    assert changed != text
+    found = guest(Scenario.from_toml(changed))
+    assert (found["daemon_rate_per_s"], found["daemon_ns"]) == (20.0, 90_000)
+    with pytest.raises(ScenarioError, match=r'guest\.daemons\.rate = "1e-9/s": it must be 0, or'):
+        Scenario.from_toml(changed.replace("20/s", "1e-9/s"))
+    with pytest.raises(ScenarioError, match=r"guest\.daemons: unknown key \"gangs\""):
+        Scenario.from_toml(changed.replace('rate = "20/s"', "gangs = []"))
+
+
 def test_a_machine_with_work_of_its_own(text: str) -> None:
     own = 'workload = { kind = "transactions", rate = "200/s", answer = "8 KiB" }'
     added = (

@@ -7,7 +7,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from homenode.evidence.study import load_study
 from homenode.evidence.study.published import PublishedRow
@@ -102,6 +104,26 @@ def test_itr_ratio_splits_into_cpi_and_path() -> None:
             )
             # Busy is printed to 0.1 of 18 to 65: ITR is known to half a percent.
             assert run["itrr"] / (size / 16) == pytest.approx(split, rel=5e-3), (unparking, size)
+
+
+def test_guests_execute_on_their_own_whatever_they_serve() -> None:
+    """Instructions of a second are so many a transaction, so many a tile, and so many an unparked
+    processor: without tiles, all with the same guests, they miss by twice as much.
+    """
+    values = list(runs(PAGING))
+    done = np.array([run["etr_per_s"] for _, run in values])
+    executed = done * np.array([run["instructions_per_tx"] for _, run in values])
+    tiles = np.array([SIZES.index(int(case.split("-")[1])) + 1.0 for case, _ in values])
+    unparked = np.array([run["unparked"] for _, run in values])
+
+    def fitted(*terms: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        parts = np.array(terms).T / executed[:, None]
+        each = np.linalg.lstsq(parts, np.ones(len(values)), rcond=None)[0]
+        return each, float(np.abs(parts @ each - 1).max())
+
+    each, apart = fitted(done, tiles, unparked)
+    assert (each > 0).all()
+    assert apart < 0.5 * min(fitted(done)[1], fitted(done, unparked)[1])
 
 
 def test_response_times_are_seconds_by_littles_law() -> None:

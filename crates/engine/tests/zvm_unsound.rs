@@ -32,6 +32,7 @@ fn full_spec() -> Spec {
     zvm.locks = real_locks();
     zvm.paging = Some(paging(2));
     zvm.park_interval_ns = 10 * MS;
+    (zvm.daemon_rate_per_s, zvm.daemon_ns) = (1_000.0, 20_000);
     let mut spec = alone(4, zvm, web());
     let guests: u64 = cp(&mut spec.partitions[0])
         .machines

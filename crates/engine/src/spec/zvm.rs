@@ -25,6 +25,12 @@ pub struct Zvm {
     /// Virtual processors that must wait in a dispatch vector before a processor at that distance
     /// steals one.
     pub steal_barrier: ByDistance,
+    /// Wake-ups of the daemons of each virtual machine's guest [1/s].
+    #[serde(default)]
+    pub daemon_rate_per_s: f64,
+    /// Processor time of one, at the speed of a core that misses nothing [ns].
+    #[serde(default)]
+    pub daemon_ns: u64,
     /// Instructions of CP's own work.
     pub paths: CpPaths,
     /// Formal spin locks.

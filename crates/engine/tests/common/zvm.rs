@@ -130,6 +130,8 @@ pub fn free_cp(machines: Vec<VirtualMachine>, switches: Vec<Switch>) -> Zvm {
         excessuse: ExcessUse::Medium,
         park_interval_ns: 2 * SECOND,
         minor_slice_ns: 5 * MS,
+        daemon_rate_per_s: 0.0,
+        daemon_ns: 0,
         steal_barrier: ByDistance {
             local: 1.0,
             near: 1.0,

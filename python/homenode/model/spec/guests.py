@@ -162,6 +162,8 @@ class ZvmSpec(TypedDict):
     excessuse: Literal["high", "medium", "low", "none"]
     park_interval_ns: int
     minor_slice_ns: int
+    daemon_rate_per_s: NotRequired[float]
+    daemon_ns: NotRequired[int]
     steal_barrier: ByDistance
     paths: CpPathsSpec
     locks: CpLocksSpec

@@ -6,4 +6,4 @@ mod workload;
 
 pub(crate) use interrupts::check as check_interrupts;
 pub(crate) use memory::{check as check_memory, check_room};
-pub(crate) use workload::{check as check_work, check_profile, check_steps};
+pub(crate) use workload::{check as check_work, check_daemon_rate, check_profile, check_steps};

@@ -73,6 +73,15 @@ fn check_together(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked 
 /// Least rate of anything random [1/s]: once in three years, for the same reason.
 const LEAST_RATE_PER_S: f64 = 1e-8;
 
+/// How often daemons wake: never, or at a rate of which gaps can be drawn.
+pub(crate) fn check_daemon_rate(rate: f64, owner: &Owner) -> Checked {
+    if rate == 0.0 || (LEAST_RATE_PER_S..=1e6).contains(&rate) {
+        return Ok(());
+    }
+    let most = "0, or 1e-8 to 1e6";
+    Err(range(owner, "daemon_rate_per_s", rate, most))
+}
+
 fn check_guest(partition: &Partition, owner: &Owner) -> Checked {
     if let Guest::Aix(aix) = &partition.guest {
         check_aix(aix, owner)?;
@@ -85,11 +94,7 @@ fn check_guest(partition: &Partition, owner: &Owner) -> Checked {
         let field = ("tick_ns, timeslice_ns, rebalance_ns", "");
         return Err(range(owner, field, 0.0, "positive, the last 1 ms or more"));
     }
-    let rate = guest.unix.daemon_rate_per_s;
-    if !(rate == 0.0 || (LEAST_RATE_PER_S..=1e6).contains(&rate)) {
-        let most = "0, or 1e-8 to 1e6";
-        return Err(range(owner, "daemon_rate_per_s", rate, most));
-    }
+    check_daemon_rate(guest.unix.daemon_rate_per_s, owner)?;
     check_gangs(&guest.unix.gangs, &owner.within("gangs"))?;
     let (snooze, rebalance) = (guest.snooze_delay_ns, guest.unix.rebalance_ns);
     let times = [

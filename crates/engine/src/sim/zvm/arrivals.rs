@@ -76,18 +76,19 @@ impl World<Partitions> {
         let next = served.and_then(|served| served.waiting.pop_front());
         let v = &mut cp.vcpus[vcpu];
         v.task = next.map_or(Task::None, Task::Transaction);
-        if next.is_none() {
+        let goes_on = next.is_some() || v.has_more();
+        if !goes_on {
             v.mode = Mode::Idle;
         }
         let meter = self.meter_now(partition);
         meter.tx_done += 1;
         meter.response_ns += response;
         meter.inside -= 1;
-        meter.runnable -= u32::from(next.is_none());
+        meter.runnable -= u32::from(!goes_on);
         self.meters.responses[partition].record(Time::from_ns(response));
         if thinks {
             self.await_work(partition, id);
         }
-        next.is_some()
+        goes_on
     }
 }

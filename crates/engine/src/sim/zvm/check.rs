@@ -5,7 +5,7 @@
 use crate::check::{at_most, between, range, Checked, Owner, Wrong, LONGEST_NS};
 use crate::cost::core_per_ns;
 use crate::devices::check::{check_memory, check_paging, check_switches};
-use crate::guest::check::check_steps;
+use crate::guest::check::{check_daemon_rate, check_steps};
 use crate::guest::zvm::vectors::MOST_IN_VECTOR;
 use crate::spec::{
     CpShare, Guest, GuestWork, Partition, Processors, Role, Spec, VirtualMachine, Workload, Zvm,
@@ -83,6 +83,8 @@ fn check_dispatcher(zvm: &Zvm, owner: &Owner) -> Checked {
             &text,
         )?;
     }
+    check_daemon_rate(zvm.daemon_rate_per_s, owner)?;
+    at_most(owner, &[("daemon_ns", zvm.daemon_ns, LONGEST_NS)])?;
     between(owner, "cpupad", zvm.cpupad, 0.0, 1e6, "0 to 1e6")?;
     let barrier = zvm.steal_barrier;
     for (field, value) in [

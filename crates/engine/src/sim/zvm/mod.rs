@@ -13,6 +13,7 @@
 mod arrivals;
 pub(super) mod check;
 mod costs;
+mod daemons;
 mod dispatch;
 mod inbox;
 mod limits;
@@ -32,6 +33,7 @@ mod setup;
 mod shuffle;
 mod signals;
 pub(super) mod state;
+mod waking;
 mod web;
 
 use self::state::Cp;
@@ -49,6 +51,8 @@ pub enum Alarm {
     Think(ConnectionId),
     /// A transaction comes to a virtual machine from outside.
     Arrive(VmId),
+    /// A daemon of a virtual machine's guest wakes.
+    Daemon(VmId),
     /// The paging volumes have something to do.
     Paging,
     /// It decides which logical cores to park.
@@ -79,6 +83,7 @@ impl World<Partitions> {
         match alarm {
             Alarm::Think(connection) => self.end_think(partition, connection),
             Alarm::Arrive(vm) => self.take_work(partition, vm),
+            Alarm::Daemon(vm) => self.wake_guest_daemon(partition, vm),
             Alarm::Paging => self.page_event(partition),
             Alarm::Park => self.park(partition),
             Alarm::Shuffle => self.shuffle(partition),

@@ -1,5 +1,6 @@
 //! The Control Program of a partition at time 0.
 
+use super::daemons::Daemons;
 use super::inbox::{Connection, Inbox};
 use super::locks::Locks;
 use super::message::outgoing;
@@ -57,6 +58,7 @@ impl Cp {
             pager_at: When::NEVER,
             done: Vec::new(),
             master: stream("master"),
+            daemons: Daemons::of(&spec, all, partition, stream("daemons")),
             meter: CpMeter::default(),
             clock: 0.0,
             floor: 0.0,
@@ -184,6 +186,7 @@ impl Vcpu {
             used_ns: 0.0,
             cold: (0.0, 0.0),
             needs_master: false,
+            daemons: 0,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the Control Program of one partition keeps.
 
+use super::daemons::Daemons;
 use super::inbox::{Connection, Inbox};
 use super::locks::Locks;
 use super::message::{Message, Part};
@@ -105,6 +106,8 @@ pub enum Task {
     },
     /// A transaction that came from outside at that time [ns].
     Transaction(u64),
+    /// What its guest does on its own.
+    Daemon,
     /// An endless loop.
     Loop,
 }
@@ -164,6 +167,8 @@ pub struct Vcpu {
     pub rest: Option<Box<Segment>>,
     /// Whether it must start on the master processor.
     pub needs_master: bool,
+    /// Wake-ups of its guest's daemons that it has not come to yet.
+    pub daemons: u32,
 }
 
 /// A virtual machine.
@@ -293,6 +298,8 @@ pub struct Cp {
     pub done: Vec<Done>,
     /// Which page reads end on the master processor.
     pub master: Stream,
+    /// What guests do on their own.
+    pub daemons: Daemons,
     /// Counters.
     pub meter: CpMeter,
 }

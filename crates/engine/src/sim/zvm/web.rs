@@ -34,6 +34,7 @@ impl World<Partitions> {
         self.next_park(partition);
         for vm in self.cp(partition).vms.ids() {
             self.begin_work(partition, vm);
+            self.await_daemon(partition, vm);
         }
         for connection in self.cp(partition).connections.ids() {
             self.think(partition, connection);
@@ -79,6 +80,7 @@ impl World<Partitions> {
         let (message, is_last) = match v.task {
             Task::Message { message, part, .. } => (message, part.is_last),
             Task::Transaction(since) => return self.end_served(partition, vcpu, since),
+            Task::Daemon => return self.end_daemon(partition, vcpu),
             Task::None | Task::Loop => return true,
         };
         v.task = Task::None;
@@ -90,7 +92,7 @@ impl World<Partitions> {
             self.send_whole(partition, message, is_last);
         }
         let v = &mut self.sys.cp(partition).vcpus[vcpu];
-        let goes_on = !v.inbox.is_empty();
+        let goes_on = v.has_more();
         if !goes_on {
             v.mode = Mode::Idle;
             self.meter_now(partition).runnable -= 1;
@@ -185,6 +187,10 @@ impl Cp {
         if !WOKEN {
             *into = Segment::default();
         }
+        if v.daemons > 0 && v.task == Task::None {
+            v.daemons -= 1;
+            v.task = Task::Daemon;
+        }
         let (message, guest, part) = match v.task {
             Task::Transaction(_) => {
                 if WOKEN {
@@ -198,6 +204,15 @@ impl Cp {
                 if let Some((switch, kind)) = answer {
                     self.ports[switch].send((kind, Part::WHOLE), (lp, chip), near, into);
                 }
+                return;
+            }
+            Task::Daemon => {
+                if WOKEN {
+                    into.execute(Owner::Chargeable, self.spec.paths.interruption);
+                }
+                let guest = self.daemons.instructions;
+                into.execute(Owner::Guest, guest);
+                v.refill(guest, near, into);
                 return;
             }
             Task::Loop => {

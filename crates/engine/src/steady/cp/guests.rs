@@ -198,6 +198,8 @@ fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
     let limits = |of: &VirtualMachine| of.maximum.is_some();
     if pages(one, zvm) {
         Some("paging of z/VM".into())
+    } else if zvm.daemon_rate_per_s > 0.0 && zvm.daemon_ns > 0 {
+        Some("daemons of virtual machines".into())
     } else if web && zvm.machines.iter().any(works) {
         Some("machines with work of their own beside clients and servers".into())
     } else if web && zvm.machines.iter().any(limits) {

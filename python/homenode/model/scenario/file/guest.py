@@ -79,6 +79,17 @@ class Daemons(Table):
     )
 
 
+class MachineDaemons(Table):
+    """Background work of the operating system in each virtual machine, whatever that serves."""
+
+    rate: Annotated[float, Quantity(RATE, "0/s", "1e6/s")] = Field(
+        0.0, description="wake-ups in each virtual machine"
+    )
+    work: LongTime = Field(
+        50_000, description="processor time of one wake-up, where nothing is missed in caches"
+    )
+
+
 class System(Table):
     """What all that runs in a partition has."""
 
@@ -194,6 +205,9 @@ class Zvm(System):
     )
     excessuse: Literal["high", "medium", "low", "none"] = Field(
         "medium", description="SRM EXCESSUSE: how boldly unentitled power is counted on"
+    )
+    daemons: MachineDaemons = Field(
+        default_factory=MachineDaemons, description="what its virtual machines do on their own"
     )
 
 

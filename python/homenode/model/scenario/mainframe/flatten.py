@@ -56,6 +56,8 @@ def zvm_spec(
         "excessuse": guest.excessuse,
         "park_interval_ns": dispatcher.park_interval.value,
         "minor_slice_ns": dispatcher.minor_slice.value,
+        "daemon_rate_per_s": guest.daemons.rate,
+        "daemon_ns": guest.daemons.work,
         "steal_barrier": {
             "local": dispatcher.steal_local.value,
             "near": dispatcher.steal_near.value,
