@@ -146,7 +146,7 @@ def test_more_room_tells_who_ran_on_a_node() -> None:
     head, node = lines("m", width=125)
     assert head.split()[-3:] == ["home", "ran", "there"]
     assert node[head.index("ran there") :] == "database-of-the-shop 5.5 +1"
-    assert lines("m", width=140)[1].endswith("database-of-the-shop 5.5 web 1.8")
+    assert lines("m", width=140)[1].endswith("database-of-the-shop 5.5, web 1.8")
 
 
 def test_where_dispatches_were_not_recorded_nodes_say_what_to_do() -> None:

@@ -162,10 +162,10 @@ def nodes(frame: Frame, chosen: str, width: int) -> list[Text]:
             f" {one.memory_gb_per_s:>9.2f} {one.memory_pct:>6.1f} {one.into_gb_per_s:>6.2f}"
             f" {one.out_gb_per_s:>6.2f} {one.wait_ns:>7.1f}  "
         )
-        home = _names(one.home_of, room - 1 if wide else room)
+        home = _names(one.home_of, room - 2 if wide else room)
         line.append(f"{home:{room}}" if wide else home, "bold" if chosen in one.home_of else "")
         if wide:
-            line.append(_names((f"{name} {cores:.1f}" for name, cores in one.ran), room))
+            line.append(_names((f"{name} {cores:.1f}" for name, cores in one.ran), room, ", "))
         found.append(line)
     if all(one.used is None for one in frame.nodes):
         found += [Text(""), Text(f" whose cores were used where is {_KEPT}", "dim")]
@@ -241,12 +241,12 @@ def _whole(count: float | None) -> str:
     return NOTHING if count is None else f"{count:.0f}"
 
 
-def _names(names: Iterable[str], width: int) -> str:
+def _names(names: Iterable[str], width: int, between: str = " ") -> str:
     """As many as fit, and how many more there are."""
     told, rest = "", list(names)
     while rest:
         more = f" +{len(rest)}"
-        longer = f"{told} {rest[0]}".strip()
+        longer = f"{told}{between if told else ''}{rest[0]}"
         if len(longer) + (len(more) if len(rest) > 1 else 0) > max(width, 12):
             return f"{told}{more}".strip()
         told = longer
