@@ -81,8 +81,8 @@ pub struct Batch<'a> {
     /// no later one can change it any more; those that are held back come at the end of the run.
     pub tables: &'a Tables,
     /// Rows of the intervals that ended since the last time, as they are so far, for somebody who
-    /// looks on: a later interval may still move nanoseconds between their columns. Of dispatches, if
-    /// they are recorded, those that ended since then, and after them those that go on.
+    /// looks on: a later interval may still move nanoseconds between their columns. Of dispatches,
+    /// if they are recorded, those that ended since then, and after them those that go on.
     pub latest: &'a Tables,
 }
 
