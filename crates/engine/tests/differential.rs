@@ -63,6 +63,8 @@ fn sum(of: &Columns, column: &str) -> i64 {
 fn who_looks_on_has_seen_each_dispatch_in_the_end_and_all_time_on_cores_meanwhile() {
     let mut spec = busy_spec();
     spec.record_dispatches = true;
+    // Looks are rare: each has thousands of events before it.
+    spec.duration_ns *= 10;
     spec.partitions.push(partition(
         "c",
         dedicated(3..4, false),
