@@ -124,19 +124,21 @@ def _watched(folder: Path, minutes: float, seed: int, faults: list[str]) -> list
 
 
 def _rest(page: Page, place: str, there: str) -> None:
-    """Go to a place and wait for what is there; a server that was too busy is asked once more, as
-    its page offers.
+    """Go to a place and wait for what is there, going back where a simulation that has ended leads
+    to its run; a server that was too busy is asked once more, as its page offers.
     """
-    page.evaluate("(place) => { location.hash = place; }", place)
-    page.wait_for_timeout(_PATIENCE_MS)
-    begun = time.monotonic()
-    while not page.locator(there).first.is_visible():
-        if time.monotonic() - begun > _BUSY_S:
-            sys.exit(
-                f"{place} does not come: {page.locator('#notice').inner_text() or 'no notice'}"
-            )
+    begun, shown = time.monotonic(), False
+    while not shown:
+        page.evaluate("(place) => { location.hash = place; }", place)
+        page.wait_for_timeout(_PATIENCE_MS)
+        shown = page.locator(there).first.is_visible()
+        if not shown and time.monotonic() - begun > _BUSY_S:
+            said = page.locator("#notice").inner_text() or "without a notice"
+            sys.exit(f"{place} does not come: {said}")
+        again = page.get_by_role("button", name="Try again")
         with contextlib.suppress(Error):
-            page.get_by_role("button", name="Try again").click()
+            if not shown and again.is_visible():
+                again.click()
 
 
 @contextlib.contextmanager
