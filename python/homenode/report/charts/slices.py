@@ -78,10 +78,13 @@ def slices(
 def _names(slices: alt.Chart, height: float, down: float) -> alt.Chart:
     """What is written on slices so high; above them, as on the ground, where they are lower."""
     where = {"x": "start:Q", "text": "shown:N"}
+    found: alt.Chart
     if height > _FONT:
         on = slices.mark_text(fontSize=_FONT, align="left", dx=2, dy=down)
-        return on.encode(**where, color=letters())
-    above = slices.mark_text(
-        fontSize=_FONT, align="left", baseline="bottom", dx=2, dy=down - height / 2
-    )
-    return above.encode(**where)
+        found = on.encode(**where, color=letters())
+    else:
+        above = slices.mark_text(
+            fontSize=_FONT, align="left", baseline="bottom", dx=2, dy=down - height / 2
+        )
+        found = above.encode(**where)
+    return found
