@@ -248,6 +248,48 @@ def _written(drawn: dict[str, Any]) -> set[str]:
     return {row["kind"] for row in drawn["datasets"][names]}
 
 
+LONG = "Sweep of partition.shop.processors.virtual and partition.shop.guest.throughput_mode"
+
+
+@pytest.mark.parametrize("panels", [1, 2])
+def test_a_title_is_no_wider_than_what_it_stands_above(panels: int) -> None:
+    """A picture is as wide as its panels, and cuts off what is wider."""
+    cells = [Hot(across=x, up=y, value=1.0, shown=x) for x in ("2", "4") for y in ("0", "2")]
+    maps = {f"{at}": cells for at in range(panels)}
+    point = charts.Loaded(load=1.0, value=1.0, low=1.0, high=1.0)
+    curves = {"a": {f"{at}": [point] for at in range(panels)}}
+    drawn = (
+        (charts.heat(maps, ("virtual", "throughput_mode"), LONG), 52 * 2 + 52),
+        (charts.loads(curves, f"{LONG} {LONG}", "load"), 300),
+    )
+    for chart, wide in drawn:
+        title = chart.to_dict()["title"]
+        assert set("".join(title).replace(" ", "").split("Sweep")[1:]) == {
+            LONG.removeprefix("Sweep").replace(" ", "")
+        }
+        assert 8 * max(map(len, title)) <= wide * panels
+
+
+def test_beside_few_rows_of_heat_there_is_room_for_their_name() -> None:
+    high = {
+        rows: charts.heat(
+            {"a": [Hot(across="1", up=f"{at}", value=1.0, shown="1") for at in range(rows)]},
+            ("virtual", "throughput_mode"),
+            "Sweep",
+        ).to_dict()["concat"][0]["height"]["step"]
+        for rows in (1, 2, 3, 9)
+    }
+    assert high[1] == high[2] > high[3] > high[9]
+    assert 2 * high[2] >= 7 * len("throughput_mode") - 2
+    assert 9 * high[9] >= 7 * len("throughput_mode")
+
+
+def test_letters_that_are_higher_than_their_slice_stand_above_it_as_on_the_ground() -> None:
+    by_distance = dict(zip(charts.HEIGHTS, [*views(DRAWN["slices"])][1::2], strict=True))
+    assert [one["mark"].get("baseline") for one in by_distance.values()] == [None, None, "bottom"]
+    assert ["color" in one["encoding"] for one in by_distance.values()] == [True, True, False]
+
+
 def test_numbers_are_read_on_every_colour_of_a_map_of_heat() -> None:
     """The scheme `blues` between its stops."""
     stops = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from homenode.top.frames import Frame, NodeRow, PartitionRow, PoolRow, ProcessorRow
@@ -50,7 +52,21 @@ FRAME = Frame(
     partitions=(partition("web", 2.0, 3.0), partition("database-of-the-shop", 6.0, 4.0)),
     capacity=16.0,
     pools=(PoolRow("IFL", 8.0, 10.0), PoolRow("CP", 0.0, 2.0)),
-    nodes=(NodeRow("5", 32, ("web",), 80 << 30, 15.08, 3.8, 1.71, 1.05, 1.6),),
+    nodes=(
+        NodeRow(
+            name="5",
+            cores=32,
+            used=7.25,
+            home_of=("web",),
+            memory_bytes=80 << 30,
+            memory_gb_per_s=15.08,
+            memory_pct=3.8,
+            into_gb_per_s=1.71,
+            out_gb_per_s=1.05,
+            wait_ns=1.6,
+            ran=(("database-of-the-shop", 5.5), ("web", 1.75)),
+        ),
+    ),
 )
 RECORDED = Frame("12:00", (PartitionRow("aix", "", None),))
 
@@ -122,8 +138,24 @@ def test_processors_are_those_of_the_chosen_one() -> None:
 
 def test_nodes_tell_who_is_at_home() -> None:
     assert lines("m")[1].split() == [
-        *("5", "32", "80G", "15.08", "3.8", "1.71", "1.05", "1.6", "web"),
+        *("5", "32", "7.25", "80G", "15.08", "3.8", "1.71", "1.05", "1.6", "web"),
     ]
+
+
+def test_more_room_tells_who_ran_on_a_node() -> None:
+    head, node = lines("m", width=125)
+    assert head.split()[-3:] == ["home", "ran", "there"]
+    assert node[head.index("ran there") :] == "database-of-the-shop 5.5 +1"
+    assert lines("m", width=140)[1].endswith("database-of-the-shop 5.5, web 1.8")
+
+
+def test_where_dispatches_were_not_recorded_nodes_say_what_to_do() -> None:
+    bare = replace(FRAME, nodes=(replace(FRAME.nodes[0], used=None, ran=()),))
+    head, node, _, hint = lines("m", bare, width=140)
+    assert "ran there" not in head
+    assert node.split()[2] == "-"
+    assert "record_dispatches = true" in hint
+    assert "record_dispatches" not in "".join(lines("m"))
 
 
 def test_dispatches_tell_why() -> None:

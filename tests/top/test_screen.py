@@ -63,7 +63,7 @@ def test_all_is_on_the_screen(run: KeptRun, size: tuple[int, int]) -> None:
     [
         ("t", "partition"),
         ("p", "web: 4 virtual processors"),
-        ("m", "read GB/s"),
+        ("m", "GB/s read"),
         ("d", "ended by"),
         ("l", "physb"),
         ("L", "physb"),

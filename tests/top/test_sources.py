@@ -19,6 +19,8 @@ from homenode.simulate.kept.course import course_of
 from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.runner import run_scenario
 from homenode.simulate.scenario import Scenario
+from homenode.top.coming import Coming
+from homenode.top.counted import frame_at
 from homenode.top.kept import KeptSource
 from homenode.top.live import LiveSource, one_point
 from homenode.top.recorded import RecordedSource
@@ -93,6 +95,43 @@ def test_a_simulation_shows_what_is_kept_of_it(
     assert source.run.id == run.id
     assert source.state == f"kept as {run.id}"
     assert [source.frame(at) for at in source.there] == [kept.frame(at) for at in kept.there]
+
+
+@pytest.mark.parametrize("interval", ["200 ms", "10 ms"])
+def test_why_dispatches_ended_and_where_they_were_is_told_as_it_goes_on(
+    scenario: Path, tmp_path: Path, interval: str
+) -> None:
+    """Short intervals come many at once, and long after the first dispatches in them."""
+    coming = Coming(1_000)
+    wanted = Scenario.load(scenario).with_({"run.interval": interval})
+    source = KeptSource(run_scenario(wanted, out=tmp_path, look=coming.look))
+    assert coming.there == source.there
+    for number in source.there:
+        seen, kept = frame_at(*coming.interval(number)), source.frame(number)
+        assert [one.ran for one in seen.nodes] == [one.ran for one in kept.nodes]
+        assert [one.reasons for one in seen.partitions] == [one.reasons for one in kept.partitions]
+        used = [one.used or 0.0 for one in seen.nodes]
+        assert sum(used) == pytest.approx(seen.used), "a core that is used is a node's"
+        own = dict(seen.nodes[1].ran).get("own", 0.0)
+        assert own == pytest.approx(seen.partitions[2].used), "its cores are on that node"
+
+
+def test_without_records_nobody_knows_where_they_were(scenario: Path, tmp_path: Path) -> None:
+    coming = Coming(10)
+    bare = Scenario.load(scenario).with_({"run.record_dispatches": False})
+    source = KeptSource(run_scenario(bare, out=tmp_path, look=coming.look))
+    for frame in (frame_at(*coming.interval(4)), source.frame(4)):
+        assert [node.used for node in frame.nodes] == [None] * len(frame.nodes)
+        assert not any(one.reasons for one in frame.partitions)
+
+
+def test_a_host_counts_hardware_threads_of_its_nodes(root: Path, tmp_path: Path) -> None:
+    host = Scenario.load(root / "examples" / "linux-groups.toml").with_(
+        {"run.record_dispatches": True, "run.replications": 1, "run.duration": "1 s"}
+    )
+    frame = KeptSource(run_scenario(host, out=tmp_path)).frame(0)
+    assert sum(node.cores for node in frame.nodes) == frame.capacity
+    assert sum(node.used or 0.0 for node in frame.nodes) == pytest.approx(frame.used)
 
 
 def test_rows_come_long_before_the_end(scenario: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ mod common;
 use common::{
     dedicated, loops, machine, missing_profile, partition, run, shared, spec, transactions, MS,
 };
-use homenode_engine::sim;
+use homenode_engine::sim::{self, Columns, Reason};
 use homenode_engine::spec::{Distribution, Partition, Spec};
 
 fn busy_spec() -> Spec {
@@ -45,6 +45,52 @@ fn a_stop_ends_it_at_the_next_batch() {
     });
     assert!(matches!(stopped, Err(sim::RunError::Stopped { now_ns }) if now_ns == looked_ns));
     assert!((100 * MS..end_ns).contains(&looked_ns), "{looked_ns} ns");
+}
+
+/// Rows of a table.
+fn rows(of: &Columns) -> Vec<Vec<i64>> {
+    let row = |at| of.values.iter().map(|column| column[at]).collect();
+    (0..of.len()).map(row).collect()
+}
+
+/// Numbers of a column, added up.
+fn sum(of: &Columns, column: &str) -> i64 {
+    let at = of.names.iter().position(|name| name == column);
+    of.values[at.expect("a column")].iter().sum()
+}
+
+#[test]
+fn who_looks_on_has_seen_each_dispatch_in_the_end_and_all_time_on_cores_meanwhile() {
+    let mut spec = busy_spec();
+    spec.record_dispatches = true;
+    // Looks are rare: each has thousands of events before it.
+    spec.duration_ns *= 10;
+    spec.partitions.push(partition(
+        "c",
+        dedicated(3..4, false),
+        transactions(300.0, Distribution::Exponential),
+    ));
+    let (mut recorded, mut ended) = (vec![], vec![]);
+    let (mut busy_ns, mut ended_ns, mut looks) = (0, 0, 0);
+    sim::run(&spec, 0, |batch| {
+        recorded.extend(rows(&batch.tables.dispatches));
+        let (open, new) = rows(&batch.latest.dispatches)
+            .into_iter()
+            .partition::<Vec<_>, _>(|row| row[7] == Reason::Unended as i64);
+        let length = |rows: &[Vec<i64>]| rows.iter().map(|row| row[1] - row[0]).sum::<i64>();
+        ended_ns += length(&new);
+        ended.extend(new);
+        busy_ns += sum(&batch.latest.partition, "busy_ns");
+        // Between the ends of two intervals there is busy time that nobody has told.
+        if (batch.now_ns - spec.warmup_ns) % spec.interval_ns == 0 {
+            assert_eq!(ended_ns + length(&open), busy_ns, "{} ns", batch.now_ns);
+            looks += usize::from(!open.is_empty());
+        }
+        true
+    })
+    .expect("a sound spec");
+    assert!(looks > 3, "{looks} looks");
+    assert_eq!(ended, recorded);
 }
 
 #[test]

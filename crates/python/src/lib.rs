@@ -40,7 +40,7 @@ fn check(py: Python<'_>, spec_json: &str) -> PyResult<()> {
 /// The interpreter is released while events are handled. After a recorded interval, if it is not
 /// very short, and a few times a second otherwise, `observe(batch)` is called; when it returns a
 /// false value, `Stopped` is raised. With `latest` a batch also has the rows of the intervals that
-/// ended since, as they are so far.
+/// ended since, as they are so far, and if dispatches are recorded those that ended or go on.
 #[pyfunction]
 #[pyo3(signature = (spec_json, replication, observe, latest=false))]
 fn simulate(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.spec import PartitionSpec, Spec, capacity_of, chips_of, processors_of, spec_at
@@ -44,6 +45,16 @@ _STATES = ("user_ns", "sys_ns", "wait_ns", "idle_ns")
 
 
 @dataclass(frozen=True)
+class Dispatched:
+    """What the dispatches of an interval come to."""
+
+    reasons: Mapping[tuple[int, int], int]
+    """How many ended, by partition and reason."""
+    core_ns: Mapping[tuple[int, int], int]
+    """Time on cores, by core and partition."""
+
+
+@dataclass(frozen=True)
 class Interval:
     """The rows of one interval, of one replication."""
 
@@ -51,8 +62,8 @@ class Interval:
     """From the end of the warm-up."""
     end_ns: int
     tables: Mapping[str, Sequence[Row]]
-    reasons: Mapping[tuple[int, int], int] = field(default_factory=dict)
-    """How many dispatches ended, by partition and reason, where each was recorded."""
+    dispatched: Dispatched | None = None
+    """Where every dispatch was recorded."""
 
     @property
     def length_ns(self) -> int:
@@ -99,7 +110,9 @@ class _Places:
     def __init__(self, spec: Spec) -> None:
         machine = spec["machine"]
         self.chips_per_node = machine["chips_per_node"]
-        self.cores_per_node = machine["cores_per_chip"] * self.chips_per_node
+        cores = machine["cores_per_chip"] * machine["hypervisor"].get("siblings", 1)
+        self.cores_per_node = cores * self.chips_per_node
+        """As many as a dispatcher sees: on a host, hardware threads."""
         self.domains_per_node = self.chips_per_node if machine["memory_beside"] == "chip" else 1
         self.chips = {
             one["name"]: chips_of(one, machine["cores_per_chip"]) for one in spec["partitions"]
@@ -134,6 +147,7 @@ def _partition(
     shape = shape_during(spec, index, interval.begin_ns, interval.end_ns)
     per_s = {name: row[name] * NS_PER_S / length for name in RATES}
     per_s["ready_ms"] = row["ready_ns"] / max(row["dispatches"], 1) / 1e6
+    ended = {} if interval.dispatched is None else interval.dispatched.reasons
     told = [row[name] / max(row["busy_ns"], shape.entitlement * length, 1) for name in _STATES[:3]]
     return PartitionRow(
         name=of["name"],
@@ -151,7 +165,7 @@ def _partition(
         per_s=per_s,
         reasons={
             REASONS[reason]: count * NS_PER_S / length
-            for (partition, reason), count in sorted(interval.reasons.items())
+            for (partition, reason), count in sorted(ended.items())
             if partition == index
         },
         processors=tuple(_processors(of["name"], cpus, length, places)),
@@ -210,6 +224,21 @@ def _pools(spec: Spec, interval: Interval) -> tuple[PoolRow, ...]:
     )
 
 
+def _ran(spec: Spec, interval: Interval, places: _Places) -> Mapping[int, dict[str, float]] | None:
+    """Cores that partitions used, by node; None where dispatches were not recorded."""
+    if interval.dispatched is None:
+        return None
+    found: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for (core, partition), ns in sorted(interval.dispatched.core_ns.items()):
+        name = spec["partitions"][partition]["name"]
+        found[core // places.cores_per_node][name] += ns / interval.length_ns
+    return found
+
+
+def _most_first(cores: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    return tuple(sorted(cores.items(), key=lambda one: -one[1]))
+
+
 def _nodes(spec: Spec, interval: Interval, places: _Places) -> tuple[NodeRow, ...]:
     machine = spec["machine"]
     memory: dict[int, float] = defaultdict(float)
@@ -224,18 +253,21 @@ def _nodes(spec: Spec, interval: Interval, places: _Places) -> tuple[NodeRow, ..
         node = row["place"] // places.domains_per_node if kind == "memory" else row["place"]
         for at, name in enumerate(("lines", "bytes", "wait_ns")):
             ports[kind, node][at] += row[name]
+    ran = _ran(spec, interval, places)
     most = machine["memory_bytes_per_s"] * places.domains_per_node / 1e9
     found = []
     for node in range(machine["nodes"]):
         read, into, out = (ports[kind, node] for kind in ("memory", "into_node", "out_of_node"))
         lines = read[0] + into[0] + out[0]
         carried = [port[1] / interval.length_ns for port in (read, into, out)]
-        active = machine["active_cores"] - node * places.cores_per_node
+        active = capacity_of(machine) - node * places.cores_per_node
         found.append(
             NodeRow(
                 name=str(node),
                 cores=max(0, min(places.cores_per_node, active)),
+                used=None if ran is None else math.fsum(ran[node].values()),
                 home_of=places.at_home(node),
+                ran=() if ran is None else _most_first(ran[node]),
                 memory_bytes=round(memory[node]),
                 memory_gb_per_s=carried[0],
                 memory_pct=100 * carried[0] / most,

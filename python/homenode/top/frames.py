@@ -73,7 +73,9 @@ class NodeRow:
 
     name: str
     cores: int
-    """Active ones."""
+    """Active ones, on a host their hardware threads."""
+    used: float | None
+    """Of these, whoever did; None where dispatches were not recorded."""
     home_of: tuple[str, ...]
     """Partitions with a home there."""
     memory_bytes: int
@@ -85,6 +87,8 @@ class NodeRow:
     out_gb_per_s: float
     wait_ns: float
     """What a line waited at its controllers and links, mean."""
+    ran: tuple[tuple[str, float], ...] = ()
+    """Who used its cores, and how many of them, the most first."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from homenode.errors import NotFoundError
 from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.rows import names, select
 from homenode.simulate.kept.store import table_path
-from homenode.top.counted import TABLES, Interval, frame_at
+from homenode.top.counted import TABLES, Dispatched, Interval, frame_at
 from homenode.top.frames import Frame
 
 _REMEMBERED = 64
@@ -59,7 +59,8 @@ class KeptSource:
         end = self._ends[number]
         begin = self._ends[number - 1] if number else 0
         tables = {name: self._rows(name, columns, end) for name, columns in TABLES.items()}
-        return frame_at(self._run.spec, Interval(begin, end, tables, self._reasons(begin, end)))
+        told = self._dispatched(begin, end)
+        return frame_at(self._run.spec, Interval(begin, end, tables, told))
 
     def _rows(self, table: str, columns: tuple[str, ...], end: int) -> list[dict[str, int]]:
         """Rows of an interval; none of a table that an earlier version did not keep."""
@@ -72,18 +73,30 @@ class KeptSource:
         rows = select(names(columns), path, rest, replication=self._replication, end=end)
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
-    def _reasons(self, begin: int, end: int) -> dict[tuple[int, int], int]:
-        """Dispatches that ended in an interval; none where they were not recorded."""
+    def _dispatched(self, begin: int, end: int) -> Dispatched | None:
+        """What dispatches come to in an interval; None where they were not recorded."""
         path = table_path(self._run.path, "dispatches")
         if not path.exists():
-            return {}
-        rows = select(
+            return None
+        of, times = "WHERE replication = $replication", {"begin": begin, "end": end}
+        ended = select(
             "partition, reason, count(*)",
             path,
-            "WHERE replication = $replication AND greatest(end_ns, 1) > $begin AND end_ns <= $end"
+            # What ends with an interval is counted in the next one, as the engine counts.
+            f"{of} AND end_ns >= $begin AND (end_ns < $end OR $end = $last)"
             " GROUP BY partition, reason",
+            last=self._ends[-1],
             replication=self._replication,
-            begin=begin,
-            end=end,
+            **times,
         )
-        return {(partition, reason): count for partition, reason, count in rows}
+        there = select(
+            "core, partition, sum(least(end_ns, $end) - greatest(start_ns, $begin))::BIGINT",
+            path,
+            f"{of} AND end_ns > $begin AND start_ns < $end GROUP BY core, partition",
+            replication=self._replication,
+            **times,
+        )
+        return Dispatched(
+            {(partition, reason): count for partition, reason, count in ended},
+            {(core, partition): ns for core, partition, ns in there},
+        )

@@ -3,40 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homenode.errors import HomenodeError
-from homenode.model.spec import Spec
 from homenode.simulate.runner.running import InterruptedRun, run_scenario
 from homenode.simulate.scenario import Scenario
-from homenode.top.counted import TABLES, Interval, frame_at
+from homenode.top.coming import Coming
+from homenode.top.counted import frame_at
 from homenode.top.frames import Frame
 from homenode.top.kept import KeptSource
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from homenode.simulate.run import Run
-
-    Integers = NDArray[np.int64]
 
 REMEMBERED = 600
 """Frames that are held while it runs; once it is kept, all can be seen."""
-Tables = Mapping[str, Mapping[str, bytes]]
-
-
-@dataclass(frozen=True)
-class _Came:
-    """One interval as it came: its end and the columns of its rows."""
-
-    begin_ns: int
-    end_ns: int
-    columns: Mapping[str, Mapping[str, Integers]]
 
 
 class LiveSource:
@@ -49,11 +31,8 @@ class LiveSource:
         self, scenario: Scenario, out: str | Path = "runs", *, remembered: int = REMEMBERED
     ) -> None:
         self._scenario, self._out = scenario, out
-        self._spec: Spec | None = None
-        self._came: deque[_Came] = deque(maxlen=remembered)
-        self._count = 0
+        self._coming = Coming(remembered)
         self._kept: KeptSource | None = None
-        self._lock = threading.Lock()
         self._share = 0.0
         self._left: float | None = None
         self._stop = threading.Event()
@@ -93,10 +72,7 @@ class LiveSource:
     @property
     def there(self) -> range:
         """Numbers of the intervals that are held; of a kept run all."""
-        if self._kept is not None:
-            return self._kept.there
-        with self._lock:
-            return range(self._count - len(self._came), self._count)
+        return self._coming.there if self._kept is None else self._kept.there
 
     def frame(self, number: int) -> Frame:
         """An interval that is held; where it has been dropped since, the oldest one. Once the run
@@ -104,14 +80,7 @@ class LiveSource:
         """
         if self._kept is not None:
             return self._kept.frame(number)
-        with self._lock:
-            at = number - (self._count - len(self._came))
-            came = self._came[max(0, at)]
-            spec = self._spec
-            if spec is None:
-                raise LookupError("no frame has come yet")
-        tables = {table: _rows(columns) for table, columns in came.columns.items()}
-        return frame_at(spec, Interval(came.begin_ns, came.end_ns, tables))
+        return frame_at(*self._coming.interval(number))
 
     def _simulate(self) -> None:
         try:
@@ -120,7 +89,7 @@ class LiveSource:
                 out=self._out,
                 progress=self._progress,
                 stop=self._stop,
-                look=self._look,
+                look=self._coming.look,
             )
             self._kept = KeptSource(self.run)
         except InterruptedRun as stopped:
@@ -130,47 +99,6 @@ class LiveSource:
 
     def _progress(self, share: float, seconds_left: float | None) -> None:
         self._share, self._left = share, seconds_left
-
-    def _look(self, spec: Spec, replication: int, tables: Tables) -> None:
-        """Take the rows of the first replication."""
-        if replication != 0 or not tables:
-            return
-        found = {
-            table: _columns(table, packed) for table, packed in tables.items() if table in TABLES
-        }
-        with self._lock:
-            self._spec = spec
-            self._take(found)
-
-    def _take(self, found: Mapping[str, Mapping[str, Integers]]) -> None:
-        import numpy as np
-
-        if "partition" not in found:
-            return
-        for end in np.unique(found["partition"]["time_ns"]).tolist():
-            columns = {}
-            for table in TABLES:
-                if table in found:
-                    times = found[table]["time_ns"]
-                    first, last = np.searchsorted(times, end), np.searchsorted(times, end, "right")
-                    columns[table] = {
-                        name: found[table][name][first:last] for name in TABLES[table]
-                    }
-            begin = self._came[-1].end_ns if self._came else 0
-            self._came.append(_Came(begin, end, columns))
-            self._count += 1
-
-
-def _columns(table: str, packed: Mapping[str, bytes]) -> dict[str, Integers]:
-    """The columns that are shown, as they are."""
-    import numpy as np
-
-    return {name: np.frombuffer(packed[name], np.int64) for name in ("time_ns", *TABLES[table])}
-
-
-def _rows(columns: Mapping[str, Integers]) -> list[dict[str, int]]:
-    values = [column.tolist() for column in columns.values()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
 def one_point(scenario: Scenario) -> Scenario:

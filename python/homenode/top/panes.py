@@ -20,6 +20,7 @@ _WIDE = 110
 _LEAST_BAR = 8
 _GB = 1e9
 NOT_TOLD = "a recording does not tell this: it holds the cores of each partition only"
+_KEPT = "told with `record_dispatches = true` under [run]"
 Pane = Callable[[Frame, str, int], list[Text]]
 """From a frame, the chosen partition's name and the width."""
 
@@ -146,20 +147,28 @@ def processors(frame: Frame, chosen: str, width: int) -> list[Text]:
 
 
 def nodes(frame: Frame, chosen: str, width: int) -> list[Text]:
-    """The nodes: who is at home there, their memory and links."""
+    """The nodes: cores, memory and links, who is at home there, who ran there."""
     if not frame.nodes:
         return [Text(f" {NOT_TOLD}")]
-    left = f" {'node':>4} cores  memory  read GB/s      %  in GB/s out GB/s wait ns  "
-    found = [_head(f"{left}at home")]
+    unit = "cores" if frame.unit == "cores" else "procs"
+    left = f" node {unit}   used  memory GB/s read      %     in    out wait ns  "
+    wide = width >= _WIDE and any(one.ran for one in frame.nodes)
+    room = (width - len(left)) // 2 if wide else width - len(left)
+    found = [_head(f"{left}{'at home':{room}}{'ran there' if wide else ''}".rstrip())]
     for one in frame.nodes:
         memory = f"{one.memory_bytes / 2**30:,.0f}G"
         line = Text(
-            f" {one.name:>4} {one.cores:>5} {memory:>7} {one.memory_gb_per_s:>10.2f}"
-            f" {one.memory_pct:>6.1f} {one.into_gb_per_s:>8.2f} {one.out_gb_per_s:>8.2f}"
-            f" {one.wait_ns:>7.1f}  "
+            f" {one.name:>4} {one.cores:>5} {number(one.used):>6} {memory:>7}"
+            f" {one.memory_gb_per_s:>9.2f} {one.memory_pct:>6.1f} {one.into_gb_per_s:>6.2f}"
+            f" {one.out_gb_per_s:>6.2f} {one.wait_ns:>7.1f}  "
         )
-        line.append(_names(one.home_of, width - len(left)), "bold" if chosen in one.home_of else "")
+        home = _names(one.home_of, room - 2 if wide else room)
+        line.append(f"{home:{room}}" if wide else home, "bold" if chosen in one.home_of else "")
+        if wide:
+            line.append(_names((f"{name} {cores:.1f}" for name, cores in one.ran), room, ", "))
         found.append(line)
+    if all(one.used is None for one in frame.nodes):
+        found += [Text(""), Text(f" whose cores were used where is {_KEPT}", "dim")]
     return found
 
 
@@ -180,8 +189,7 @@ def dispatches(frame: Frame, chosen: str, width: int) -> list[Text]:  # noqa: AR
         found.append(_marked(line, one.name == chosen))
     if any(one.reasons for one in frame.partitions):
         return [*found, Text(""), *_reasons(frame, chosen)]
-    why = "why each dispatch ended is kept with `record_dispatches = true` under [run]"
-    return [*found, Text(""), Text(f" {why}", "dim")]
+    return [*found, Text(""), Text(f" why each dispatch ended is {_KEPT}", "dim")]
 
 
 def _reasons(frame: Frame, chosen: str) -> list[Text]:
@@ -233,12 +241,12 @@ def _whole(count: float | None) -> str:
     return NOTHING if count is None else f"{count:.0f}"
 
 
-def _names(names: Iterable[str], width: int) -> str:
+def _names(names: Iterable[str], width: int, between: str = " ") -> str:
     """As many as fit, and how many more there are."""
     told, rest = "", list(names)
     while rest:
         more = f" +{len(rest)}"
-        longer = f"{told} {rest[0]}".strip()
+        longer = f"{told}{between if told else ''}{rest[0]}"
         if len(longer) + (len(more) if len(rest) > 1 else 0) > max(width, 12):
             return f"{told}{more}".strip()
         told = longer

@@ -42,6 +42,10 @@ def test_a_view_is_for_everybody(opened: Desk, view: str, request: pytest.Fixtur
         ground, ink = max(set(shades), key=shades.count), [min(shades), max(shades)][dark]
         assert (ground < 80) if dark else (ground > 220)
         assert abs(ground - ink) > 150, "letters are not read on their ground"
+    if view in ("compare", "study"):
+        drawn = page.locator("figure img").first
+        size = drawn.evaluate("(one) => (one.clientWidth - 16) / one.naturalWidth")
+        assert size > 0.99, "letters of a picture are too small to be read"
     opened.shot(f"{view}-{request.node.callspec.id.split('-')[0]}")
     wide = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0, "the page is wider than its window"

@@ -1,5 +1,6 @@
 //! Counting switches where they happen.
 
+use super::columns::DISPATCH;
 use super::meters::Reason;
 use super::system::System;
 use super::world::World;
@@ -44,22 +45,35 @@ impl<S: System> World<S> {
         if !self.spec.record_dispatches || self.now < self.spec.warmup_ns {
             return;
         }
+        let row = self.dispatch_row(vp, core, reason);
+        for (column, value) in self.meters.dispatches.iter_mut().zip(row) {
+            column.push(value);
+        }
+    }
+
+    /// Dispatches that go on, as rows for somebody who looks on, if records are wanted.
+    pub fn open_dispatches(&self) -> impl Iterator<Item = [i64; DISPATCH.len()]> + '_ {
+        let wanted = self.spec.record_dispatches && self.now >= self.spec.warmup_ns;
+        let cores = wanted.then(|| self.at.active()).into_iter().flatten();
+        cores.filter_map(|core| {
+            let vp = self.at.cores[core].running?;
+            Some(self.dispatch_row(vp, core, Reason::Unended))
+        })
+    }
+
+    fn dispatch_row(&self, vp: VpId, core: CoreId, reason: Reason) -> [i64; DISPATCH.len()] {
         let v = self.vp(vp);
-        let distance = self.at.distance_from_home(vp, core) as i64;
         let since = |ns: u64| ns.saturating_sub(self.spec.warmup_ns) as i64;
-        let row = [
+        [
             since(v.record_from),
             since(self.now),
             i64::from(v.partition),
             i64::from(v.index),
             i64::from(core),
-            distance,
+            self.at.distance_from_home(vp, core) as i64,
             i64::from(v.record_excess),
             reason as i64,
-        ];
-        for (column, value) in self.meters.dispatches.iter_mut().zip(row) {
-            column.push(value);
-        }
+        ]
     }
 }
 

@@ -32,6 +32,8 @@ pub enum Reason {
     Quantum = 7,
     /// The dedicated owner took its core back.
     Reclaimed = 8,
+    /// It has not: for somebody who looks on while it is on its core, never recorded.
+    Unended = 9,
 }
 
 /// Counters of a partition. An event touches those of one partition after the other, so what stands

@@ -82,7 +82,8 @@ pub struct Batch<'a> {
     /// no later one can change it any more; those that are held back come at the end of the run.
     pub tables: &'a Tables,
     /// Rows of the intervals that ended since the last time, as they are so far, for somebody who
-    /// looks on: a later interval may still move nanoseconds between their columns.
+    /// looks on: a later interval may still move nanoseconds between their columns. Of dispatches,
+    /// if they are recorded, those that ended since then, and after them those that go on.
     pub latest: &'a Tables,
 }
 
@@ -249,10 +250,7 @@ impl<S: System> Simulation<S> {
     fn report(&mut self, observe: &mut impl FnMut(Batch<'_>) -> bool) -> Result<(), RunError> {
         (self.looked, self.read) = (self.world.events, 0);
         let now_ns = self.world.now;
-        let records = &mut self.world.meters.dispatches;
-        for (column, values) in self.tables.dispatches.values.iter_mut().zip(records) {
-            column.append(values);
-        }
+        self.take_dispatches();
         let enough = now_ns == self.end_ns || self.tables.numbers() >= NUMBERS_PER_BATCH;
         let batch = Batch {
             now_ns,
@@ -280,6 +278,25 @@ impl<S: System> Simulation<S> {
             return Err(RunError::Runaway { jobs, now_ns });
         }
         Ok(())
+    }
+
+    /// Takes over the records of dispatches, and shows them and those that go on to who looks on.
+    fn take_dispatches(&mut self) {
+        let records = self.world.meters.dispatches.iter_mut();
+        let kept = self.tables.dispatches.values.iter_mut();
+        for ((values, column), seen) in records.zip(kept).zip(&mut self.latest.dispatches.values) {
+            seen.extend_from_slice(values);
+            column.append(values);
+        }
+        // At the end none goes on: all have been recorded.
+        if self.world.now < self.end_ns {
+            for row in self.world.open_dispatches() {
+                let seen = &mut self.latest.dispatches.values;
+                seen.iter_mut()
+                    .zip(row)
+                    .for_each(|(column, value)| column.push(value));
+            }
+        }
     }
 
     /// Handles all events before `until` and moves the clock there.

@@ -34,6 +34,8 @@ was over; an entitled virtual processor of another partition needed the core; it
 and one that had none was waiting; it gave its time to a sibling; the run was over; it had held
 excess capacity long enough; the dedicated owner took the core back.
 """
+UNENDED = len(REASONS)
+"""Stands where a reason would, of a dispatch that goes on: told to who looks on, never recorded."""
 
 
 def were_recorded(run: Run) -> bool:

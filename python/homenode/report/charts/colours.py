@@ -45,8 +45,8 @@ BOTH = Ground(
     f' [stroke="{LIGHT.grid}"] {{ stroke: {DARKENED.grid} }} }}',
 )
 """The ground of a page that is light or dark as its reader has it; on paper it is light."""
-_TITLE = 72
-"""Letters of a title that have room above a chart."""
+_TITLE, _TITLES_LETTER = 72, 8
+"""Letters of a title that have room above a chart, and how wide one of them is [px]."""
 _FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
 """Of one width each, so that what was measured where it was drawn fits where it is looked at."""
 _ROOM = {"left": 14, "right": 26, "top": 6, "bottom": 6}
@@ -114,9 +114,12 @@ def inked(spec: dict[str, Any], ground: Ground) -> dict[str, Any]:
     return {**spec, "background": ground.back, "padding": _ROOM, "config": whole}
 
 
-def lines_of(title: str) -> str | list[str]:
-    """A title on as many lines as it needs: those that it has, and none longer than a chart."""
-    found = [line for part in title.split("\n") for line in textwrap.wrap(part, _TITLE) or [""]]
+def lines_of(title: str, width: int = _TITLE * _TITLES_LETTER) -> str | list[str]:
+    """A title on as many lines as it needs: those that it has, and none longer than a chart, which
+    would cut it off.
+    """
+    room = width // _TITLES_LETTER
+    found = [line for part in title.split("\n") for line in textwrap.wrap(part, room) or [""]]
     return found if len(found) > 1 else title
 
 

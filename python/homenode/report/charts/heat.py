@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from homenode.report.charts.colours import GROUND, LETTER, LINE
+from homenode.report.charts.colours import GROUND, LETTER, LINE, lines_of
 
 if TYPE_CHECKING:
     import altair as alt
 
-_CELL = 52
+_CELL, _LEAST_HIGH, _LETTER = 52, 26, 7
+"""A cell is so wide, and from so to so high, as the name beside its column needs by its letters
+[px].
+"""
+_COLUMNS = 2
 DARK_FROM = 0.74
 """Share of the scale from which on its colours carry light numbers."""
 
@@ -35,10 +39,13 @@ def heat(panels: Mapping[str, Sequence[Hot]], axes: tuple[str, str], title: str)
         f"{name}: " + ", ".join(f"{c['across']} and {c['up']} {c['shown']}" for c in cells)
         for name, cells in panels.items()
     )
+    widest = max(len({cell["across"] for cell in cells}) for cells in panels.values())
+    width = min(len(drawn), _COLUMNS) * (widest + 1) * _CELL
+    says = f"{title}, {axes[0]} by {axes[1]}. {said}"
     chart: alt.ConcatChart = (
-        alt.concat(*drawn, columns=2)
+        alt.concat(*drawn, columns=_COLUMNS)
         .resolve_scale(color="independent")
-        .properties(title=title, description=f"{title}, {axes[0]} by {axes[1]}. {said}")
+        .properties(title=lines_of(title, width), description=says)
     )
     return chart
 
@@ -59,7 +66,9 @@ def _heat(name: str, cells: Sequence[Hot], axes: tuple[str, str]) -> alt.LayerCh
         f"datum.value > {dark} && {least} < {most}", alt.value(GROUND), alt.value(LETTER)
     )
     numbers = base.mark_text(fontSize=10).encode(text="shown:N", color=light)
+    rows = len({cell["up"] for cell in cells})
+    high = max(_LEAST_HIGH, min(_CELL, _LETTER * len(axes[1]) // rows))
     chart: alt.LayerChart = (squares + numbers).properties(
-        title=name, width=alt.Step(_CELL), height=alt.Step(_CELL // 2)
+        title=name, width=alt.Step(_CELL), height=alt.Step(high)
     )
     return chart

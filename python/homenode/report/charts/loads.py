@@ -35,8 +35,9 @@ def loads(
         for name, panels in curves.items()
     ]
     told = said(_panel(n, f, p, across) for n, panels in curves.items() for f, p in panels.items())
+    width = _WIDE * max(len(panels) for panels in curves.values())
     chart: alt.VConcatChart = alt.vconcat(*rows).properties(
-        title=lines_of(title), description=f"{title}. {told}"
+        title=lines_of(title, width), description=f"{title}. {told}"
     )
     return chart
 

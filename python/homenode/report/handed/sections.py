@@ -188,11 +188,10 @@ def _over_time(run: Run) -> Section:
 
 
 def _trust(run: Run, studies: list[StudyResult]) -> Section:
-    lines = [trust_line(studies)]
     table = trust_table(studies)
-    if table is not None:
-        lines.append("The studies of what this run uses, held against published results:")
-    lines.append("What nothing publishes, of the machine and of the work, and is assumed, follows.")
+    where = "" if table is None else "The table holds studies of what this run uses against that. "
+    assumes = "What nothing publishes, of the machine and of the work, is assumed, as listed below."
+    lines = [trust_line(studies), f"{where}{assumes}"]
     profiles = [profile(name) for name in dict.fromkeys(_profiles(run)) if name in shipped()]
     assumed = [assumed_table(scenario_of(run).machine), *map(assumed_table, profiles)]
     tables = [grid_of(one) for one in (table, *assumed) if one is not None]

@@ -29,13 +29,15 @@ export function grid({ title, heads, rows }) {
     h("table", {}, h("caption", {}, title), h("thead", {}, head), h("tbody", {}, ...body)));
 }
 
-/** A picture with its text and its table below.
+/** A picture with its text and its table below. Where it has no room it is not made smaller, for then
+ * its letters could not be read: it is scrolled.
  * @param {Picture} told */
 export function picture({ title, svg, says, table }) {
   const source = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   return h("figure", {},
     title ? h("figcaption", {}, title) : null,
-    h("img", { src: source, alt: says || title }),
+    h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": title },
+      h("img", { src: source, alt: says || title })),
     table ? h("details", {}, h("summary", {}, `As a table: ${title}`), grid(table)) : null);
 }
 
