@@ -45,8 +45,8 @@ impl Asker {
 
     /// Whether some processor has no room at all for its users.
     pub fn finds_none(&self, room: &[f64]) -> bool {
-        let cpus = self.parts.iter().flat_map(|(cpus, _)| cpus);
-        !self.users.is_empty() && cpus.into_iter().any(|cpu| room[usize::from(*cpu)] <= 0.0)
+        let mut cpus = self.parts.iter().flat_map(|(cpus, _)| cpus);
+        !self.users.is_empty() && cpus.any(|cpu| room[usize::from(*cpu)] <= 0.0)
     }
 
     /// Time that one of its interrupts takes of a processor on the mean [ns].
