@@ -256,6 +256,55 @@ fn users_leave_a_processor_for_interrupts_to_who_comes_from_outside() {
     near(told[0].throughput, done, 0.05);
 }
 
+/// Users of two partitions ask more of one processor than it can see to: all wait there alike, so
+/// those who think for long hardly come less often.
+#[test]
+fn users_of_several_partitions_wait_in_one_queue() {
+    let of = |name, cpu, count, think_ns| {
+        let mut one = group_of(name, &[cpu], thinking(), interrupts(&[0], 0.0));
+        if let Workload::Users {
+            count: all,
+            think_ns: each,
+            ..
+        } = &mut one.workload
+        {
+            (*all, *each) = (count, think_ns);
+        }
+        one.profile.instructions_per_unit = 1e3;
+        let told = one.interrupts.as_mut().expect("it costs something");
+        told.soft_instructions = 600_000.0;
+        one
+    };
+    let often = |count| of("often", 1, count, 10_000_000);
+    let seldom = |count| of("seldom", 2, count, 2_000_000_000);
+    let made = |a, b| {
+        let mut made = on_host(vec![often(a), seldom(b)]);
+        made.duration_ns = 40 * SECOND;
+        made
+    };
+    let told = solved(&made(40, 100));
+    let played = run(&made(40, 100), 0);
+    for (at, name) in ["often", "seldom"].into_iter().enumerate() {
+        let done = played.total(name, "tx_done");
+        near(told[at].throughput, done / 40.0, 0.06);
+        near(
+            response_ns(&told[at]),
+            played.total(name, "response_ns") / done,
+            0.1,
+        );
+    }
+    near(response_ns(&told[1]), response_ns(&told[0]), 0.02);
+    // More users of one make those of the other wait too; nobody notices a few who ask seldom.
+    let more = solved(&made(60, 100));
+    assert!(response_ns(&more[1]) > 1.2 * response_ns(&told[1]));
+    assert!(more[1].throughput > 0.97 * told[1].throughput);
+    let few = solved(&made(40, 1));
+    assert!(few[0].throughput > told[0].throughput);
+    // Alone they ask for less than there is, and get it at once.
+    let alone = solved(&made(1, 100));
+    assert!(response_ns(&alone[1]) < 0.3 * response_ns(&told[1]));
+}
+
 /// What is seen to on idle cores of the pool is no more than it has.
 #[test]
 fn interrupts_take_no_more_cores_than_there_are() {

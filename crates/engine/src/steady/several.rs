@@ -179,7 +179,7 @@ fn go_along(own: &mut Vec<Site>, sites: &[Site], form: &Form) {
         };
         new.share = site.share;
         new.crowd = site.crowd;
-        (new.taken, new.beside) = (site.taken, site.beside);
+        new.visits.clone_from(&site.visits);
         own.push(new);
     }
 }

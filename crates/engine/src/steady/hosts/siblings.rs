@@ -17,7 +17,8 @@ use crate::steady::layout::state::{Crowd, Doing, State, Stay};
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::filling::THREADS;
 use crate::steady::queues::overflow::{above, mean_beyond};
-use crate::steady::windows::dispatches::{found_taken, takes, SCARCELY};
+use crate::steady::queues::visits::Visit;
+use crate::steady::windows::dispatches::{takes, SCARCELY};
 
 /// How long a thread runs beside another before balancing has found an idle core for it [ns]:
 /// intervals of some tens of milliseconds. Assumed, 10 to 100 ms.
@@ -35,8 +36,8 @@ struct Crowded {
     staying: f64,
     /// Threads that come and go there.
     coming: f64,
-    /// Under Xen, who keeps them busy.
-    stays: Vec<Stay>,
+    /// Who keeps them busy: with those that stay under Linux, and those that come and go.
+    stays: [Vec<Stay>; 2],
 }
 
 impl State {
@@ -52,14 +53,14 @@ impl State {
                 staying(doing, form)
             };
             let each = doing.load.vps / f64::from(form.filled.vps());
-            let away_ns = stay(doing, 0.0).away_ns;
             for site in &mut doing.sites {
-                let found = lots.around((partition, site.chip), stays, (each, away_ns));
+                let found = lots.around((partition, site.chip), (stays, each));
                 if found.weight > 0.0 {
                     let crowd = found.crowd.map(|share| share / found.weight);
-                    site.taken = found.taken / found.weight;
                     site.crowd = (host.siblings > 1).then_some(crowd);
-                    site.beside = (host.siblings - 1) as f64 * found.beside / found.weight;
+                    site.visits = found.visits;
+                    let each = site.visits.iter_mut().flatten();
+                    each.for_each(|visit| visit.per_ns /= found.weight);
                 }
             }
         }
@@ -71,8 +72,8 @@ impl State {
 struct Around {
     weight: f64,
     crowd: Crowd,
-    beside: f64,
-    taken: f64,
+    /// Who comes to the processor that one has left, and to each beside it.
+    visits: [Vec<Visit>; 2],
 }
 
 /// The lots of a host, and who runs there.
@@ -98,14 +99,8 @@ impl<'a> Lots<'a> {
         }
     }
 
-    /// What a partition finds on a chip whose threads are away for so long; `stays` and `each` are
-    /// as of [`Crowded::crowd`].
-    fn around(
-        &self,
-        (partition, chip): (usize, usize),
-        stays: f64,
-        (each, away_ns): (f64, f64),
-    ) -> Around {
+    /// What a partition finds on a chip; `stays` and `each` are as of [`Crowded::crowd`].
+    fn around(&self, (partition, chip): (usize, usize), (stays, each): (f64, f64)) -> Around {
         let siblings = self.host.siblings;
         let mut sum = Around::default();
         let own = |unit: &&Unit| unit.partition == partition;
@@ -121,12 +116,16 @@ impl<'a> Lots<'a> {
                 let mix = handling(siblings, mix, of.handling);
                 let by = unit.share * self.host.both((*lot, *part), (chip, *share));
                 sum.weight += by;
-                sum.beside += by * of.beside(siblings, 0.0);
-                sum.taken += by
-                    * match self.host.policy {
-                        Policy::Credit2 => of.moved(siblings, away_ns),
-                        _ => of.taken(),
-                    };
+                let own = match self.host.policy {
+                    Policy::Credit2 => of.take_idle(siblings),
+                    _ => of.visits([0.0, of.taken()]),
+                };
+                for (all, visits) in sum.visits.iter_mut().zip([own, of.beside_it(siblings)]) {
+                    all.extend(visits.into_iter().map(|visit| Visit {
+                        per_ns: by * visit.per_ns,
+                        ..visit
+                    }));
+                }
                 let pairs = sum.crowd.iter_mut().zip(mix);
                 pairs.for_each(|(sum, mix)| *sum += by * mix);
             }
@@ -213,8 +212,15 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
                 of.staying += busy * stays;
                 of.coming += share * (1.0 - stays) * doing.in_use;
                 of.variance += (busy + beside - busy * busy).max(0.0);
-                if host.policy == Policy::Credit2 {
-                    of.stays.push(stay(doing, share * doing.served * load.vps));
+                let each = if host.policy == Policy::Credit2 {
+                    [0.0, share * doing.served * load.vps]
+                } else {
+                    [busy * stays, busy * (1.0 - stays)]
+                };
+                for (all, cores) in of.stays.iter_mut().zip(each) {
+                    if cores > 0.0 {
+                        all.push(stay(doing, cores));
+                    }
                 }
             }
         }
@@ -227,7 +233,7 @@ impl Crowded {
     /// share of the time in which itself is busy.
     fn crowd(&self, siblings: usize, stays: f64, own: f64) -> Crowd {
         let best = self.spread_out(siblings);
-        let any = binomial(siblings, self.beside(siblings, own));
+        let any = binomial(siblings, self.beside(siblings, own).iter().sum());
         let mut crowd = [0.0; THREADS];
         for (crowd, (best, any)) in crowd.iter_mut().zip(best.into_iter().zip(any)) {
             *crowd = stays * best + (1.0 - stays) * any;
@@ -235,33 +241,77 @@ impl Crowded {
         crowd
     }
 
-    /// Chance that a processor which has not been left to those that stay is busy.
-    fn beside(&self, siblings: usize, own: f64) -> f64 {
+    /// Chances that a sibling of a thread that comes and goes is at work for good, or now and then.
+    ///
+    /// Those that stay have a core each as long as there are as many. The last processors of those
+    /// that come and go are first on the cores that are left, one on each. Beyond that they are on
+    /// any processor that is idle, as many beside those that stay as there are such, and each goes
+    /// back to where it was.
+    fn beside(&self, siblings: usize, own: f64) -> [f64; 2] {
         let cores = self.cpus / siblings as f64;
-        let (others, among) = if self.busy < cores {
-            let left = siblings as f64 * (cores - self.staying);
-            (self.busy - self.staying - own, left)
+        let left = (self.cpus - self.staying).max(1.0);
+        let alone = (cores - self.staying).max(0.0);
+        let by_good = if self.staying < cores {
+            self.staying / left
         } else {
-            (self.busy - own, self.cpus)
+            self.staying / (self.cpus - cores)
         };
-        // While all have a core each, nobody runs beside them.
-        let crowded = (self.staying + self.coming - cores) / (self.cpus - cores).max(1.0);
-        (others / (among - 1.0).max(1.0)).clamp(0.0, 1.0) * crowded.clamp(0.0, 1.0)
+        let by_good = by_good.min(1.0);
+        let come = self.coming.max(1e-9);
+        let each = (self.busy - self.staying - own) / (come.min(left) - 1.0).max(1.0);
+        // Part that is somewhere by chance: all, where there is a thread for each processor.
+        let second = (come - alone).max(0.0) / (left - alone).max(1e-9);
+        let by_chance = (second * left / come).min(1.0);
+        [by_good, (1.0 - by_good) * each.clamp(0.0, 1.0)].map(|of| by_chance * of)
     }
 
-    /// Chance that who has been away for so long finds others where it was, and moves.
-    fn moved(&self, siblings: usize, away_ns: f64) -> f64 {
+    /// Under Xen, who takes a core that somebody has left.
+    fn take_idle(&self, siblings: usize) -> Vec<Visit> {
+        let [_, stays] = &self.stays;
         let by_place = |places: f64| {
             let beyond = mean_beyond(self.busy, self.variance, places);
             let idle = (places - self.busy + beyond).max(SCARCELY * places);
-            found_taken(self.stays.iter(), takes(self.stays.iter(), idle), away_ns)
+            takes(stays.iter(), idle)
         };
-        if siblings == 1 {
-            return by_place(self.cpus);
+        let mut often = by_place(self.cpus);
+        if siblings > 1 {
+            let cores = self.cpus / siblings as f64;
+            let none_free = above((cores - self.busy) / self.variance.sqrt().max(1e-9));
+            often = (1.0 - none_free) * by_place(cores) + none_free * often;
         }
-        let cores = self.cpus / siblings as f64;
-        let none_free = above((cores - self.busy) / self.variance.sqrt().max(1e-9));
-        (1.0 - none_free) * by_place(cores) + none_free * by_place(self.cpus)
+        let comes = |of: &Stay| of.cores / of.stay_ns;
+        let all: f64 = stays.iter().map(comes).sum();
+        let visit = |of: &Stay| Visit {
+            per_ns: often * comes(of) / all.max(1e-30),
+            stay_ns: of.stay_ns,
+        };
+        stays.iter().map(visit).collect()
+    }
+
+    /// Who runs on a processor for such shares of the time: of those that stay, and of others.
+    fn visits(&self, shares: [f64; 2]) -> Vec<Visit> {
+        let all: f64 = shares.iter().sum();
+        let mut found = Vec::new();
+        for (who, share) in self
+            .stays
+            .iter()
+            .zip(shares)
+            .filter(|(_, share)| *share > 0.0)
+        {
+            let sum: f64 = who.iter().map(|of| of.cores).sum();
+            let visit = |of: &Stay| Visit::of(share * of.cores / sum.max(1e-12), all, of.stay_ns);
+            found.extend(who.iter().map(visit));
+        }
+        found
+    }
+
+    /// Who runs on each sibling of a processor.
+    fn beside_it(&self, siblings: usize) -> Vec<Visit> {
+        if siblings > 1 {
+            self.visits(self.beside(siblings, 0.0))
+        } else {
+            Vec::new()
+        }
     }
 
     /// What runs on the last processor of a thread that comes and goes, while it is away.
@@ -331,4 +381,57 @@ fn binomial(siblings: usize, chance: f64) -> Crowd {
         ways *= (others - busy) as f64 / (busy + 1) as f64;
     }
     crowd
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eighteen cores of two threads, on which so many stay and others come and go.
+    fn some(staying: f64, coming: f64, each: f64) -> Crowded {
+        Crowded {
+            cpus: 36.0,
+            busy: staying + coming * each,
+            staying,
+            coming,
+            ..Crowded::default()
+        }
+    }
+
+    #[test]
+    fn whoever_has_a_core_left_for_him_runs_alone() {
+        assert_eq!(some(6.0, 12.0, 0.3).beside(2, 0.3), [0.0; 2]);
+        assert_eq!(some(0.0, 18.0, 0.3).beside(2, 0.3), [0.0; 2]);
+    }
+
+    #[test]
+    fn where_those_that_stay_have_all_cores_who_comes_is_beside_them() {
+        for staying in [18.0, 20.0, 30.0] {
+            let [for_good, others] = some(staying, 3.0, 0.1).beside(2, 0.1);
+            assert!((for_good - 1.0).abs() < 1e-9 && others < 1e-9, "{staying}");
+        }
+    }
+
+    #[test]
+    fn a_thread_for_each_processor_finds_any_of_the_others() {
+        let [for_good, others] = some(0.0, 36.0, 0.3).beside(2, 0.3);
+        assert!(for_good == 0.0 && (others - 0.3).abs() < 1e-9, "{others}");
+    }
+
+    #[test]
+    fn more_that_stay_more_that_come_and_busier_ones_are_met_more_often() {
+        let met = |staying, coming, each| -> f64 {
+            let found: [f64; 2] = some(staying, coming, each).beside(2, each);
+            found.iter().sum()
+        };
+        let rises = |chances: [f64; 4]| {
+            assert!(
+                chances.windows(2).all(|pair| pair[0] < pair[1]),
+                "{chances:?}"
+            );
+        };
+        rises([10.0, 12.0, 15.0, 17.0].map(|staying| met(staying, 9.0, 0.2)));
+        rises([9.0, 11.0, 15.0, 26.0].map(|coming| met(10.0, coming, 0.2)));
+        rises([0.1, 0.2, 0.4, 0.8].map(|each| met(4.0, 20.0, each)));
+    }
 }

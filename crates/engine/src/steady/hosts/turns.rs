@@ -9,6 +9,7 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::{Doing, Site, State, NOTHING};
 use crate::steady::queues::halts::used;
+use crate::steady::queues::visits::{left_at_own, left_by_sibling};
 
 /// How virtual processors halt: for how long on the mean [ns], what polling takes [processors], the
 /// share of halts that end meanwhile, and the squares of the busy shares.
@@ -66,14 +67,22 @@ impl State {
         let sleeps = load.wakes_per_ns * (1.0 - halting.found);
         let in_guest = load.wakes_per_ns * halting.found * path;
         let held_up = sleeps * own + in_guest + ends * own + faults(host, form);
-        let woken = |site: &Site| (site.taken, halting.ns * (site.taken + site.beside));
+        let beside = host.siblings - 1;
+        let woken = |site: &Site, turnover_ns: f64| {
+            let [own, others] = &site.visits;
+            let by_sibling = left_by_sibling(others, halting.ns, turnover_ns);
+            let own = left_at_own(own, halting.ns, turnover_ns);
+            own.and(by_sibling.of(beside)).lost()
+        };
         // Under Xen any processor of the run queue goes on with one; Linux leaves it where it was.
         let moved = f64::from(u8::from(host.policy == Policy::Credit2));
         let turn_ns = host.turn_ns;
+        let put_off = |_: &Site, turnover_ns: f64| {
+            (1.0, 1.0 - (1.0 - moved) * (-turn_ns / turnover_ns).exp())
+        };
         let cold = |at: usize, form: &Form, part: f64| {
             let (sleeps, ends) = (part * sleeps, part * ends);
-            sleeps * self.cold(at, form, sleeps, woken)
-                + ends * self.cold(at, form, ends, |_| (moved, turn_ns))
+            sleeps * self.cold(at, form, sleeps, woken) + ends * self.cold(at, form, ends, put_off)
         };
         // Of several workloads each refills what it has lost.
         let bursts = load.bursts_per_ns.max(1e-18);
@@ -111,9 +120,17 @@ impl State {
         }
     }
 
-    /// What a thread loses that finds others' lines where it comes to run: `away` gives the chance
-    /// that this is another core, and what others did on its own [ns].
-    fn cold(&self, at: usize, form: &Form, often: f64, away: impl Fn(&Site) -> (f64, f64)) -> f64 {
+    /// What a thread loses that finds others' lines where it comes to run: `lost` is how often that
+    /// is, and the share of its own that it does not find then, in caches that are filled anew in
+    /// so long [ns]. Losing all now and then costs less than a part each time, for no more is
+    /// refilled than it has work.
+    fn cold(
+        &self,
+        at: usize,
+        form: &Form,
+        often: f64,
+        lost: impl Fn(&Site, f64) -> (f64, f64),
+    ) -> f64 {
         let doing = &self.doing[at];
         let bursts = doing.load.bursts_per_ns / often.max(1e-18);
         let each = form.demand.burst * bursts;
@@ -125,15 +142,14 @@ impl State {
                 continue;
             }
             let busy = self.used[chip];
-            let (moved, others_ns) = away(site);
-            let lost = moved + (1.0 - moved) * refill.displaced(others_ns, 1);
+            let (chance, lost) = lost(site, refill.turnover_ns);
             let strangers = (1.0 - site.share * doing.cores() / busy.max(1e-9)).max(0.0);
             let own = refill.lines * (1.0 - refill.common) * lost;
             let common = refill.lines * refill.common * lost * strangers;
             let cold = (own + common) / refill.lines_per_instruction;
             if cold > 0.0 {
                 let ns = (own * refill.own_ns[0] + common * refill.common_ns) / (own + common);
-                all += site.share * each * (1.0 - (-cold / each).exp()) * ns;
+                all += site.share * chance * each * (1.0 - (-cold / each).exp()) * ns;
             }
         }
         all

@@ -19,12 +19,10 @@ use crate::spec::Guest;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{in_use, Doing, Site, State, NOTHING};
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::devices::{Handled, Handling, Part};
+use crate::steady::queues::devices::{Handled, Handling, Part, NEARLY_ALL};
 use crate::steady::queues::filling::THREADS;
 use crate::steady::queues::halts::used;
 
-/// Share of a processor's time up to which the wait of interrupts for each other is told.
-const NEARLY_ALL: f64 = 0.99;
 /// Standard deviations by which the virtual processors that are wanted at once in a second are more
 /// than the mean (assumed, 2 to 3).
 const VARIES: f64 = 2.5;

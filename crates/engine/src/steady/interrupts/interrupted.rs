@@ -7,14 +7,13 @@
 
 use crate::ids::{ChipId, CoreId};
 use crate::machine::Topology;
+use crate::steady::interrupts::waiting::{waits, Asker};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::State;
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::devices::{Handled, Handling};
+use crate::steady::queues::devices::{Handled, Handling, NEARLY_ALL};
 
-/// Most of a processor's time that interrupts take where more come than it can see to.
-const NEARLY_ALL: f64 = 0.98;
 /// Answers in a nanosecond from which on it is seen how many more there could be.
 const FEWEST: f64 = 1e-12;
 /// Share of a processor beyond which its only task is given away: `imbalance_pct` is 117.
@@ -64,13 +63,20 @@ impl Taken {
         taken
     }
 
-    /// How many times as many answers as now a processor can give to those from outside, and to
-    /// users, who come less often the longer they wait: they have what the others leave.
-    fn could(&self, cpu: usize) -> [f64; 2] {
-        let outside = self.outside[cpu];
-        let users = (self.all[cpu] - self.unasked[cpu] - outside).max(1e-12);
+    /// How many times as many answers as now a processor can give to those from outside.
+    fn could(&self, cpu: usize) -> f64 {
         let most = NEARLY_ALL * (1.0 - self.unasked[cpu]).max(0.0);
-        [most / outside.max(1e-12), (most - outside).max(0.0) / users]
+        most / self.outside[cpu].max(1e-12)
+    }
+
+    /// What each processor has for users, who come less often the longer they wait: what the others
+    /// leave.
+    fn room(&self) -> Vec<f64> {
+        let others = self.unasked.iter().zip(&self.outside);
+        let of = |(unasked, outside): (&f64, &f64)| {
+            (NEARLY_ALL * (1.0 - unasked).max(0.0) - outside).max(0.0)
+        };
+        others.map(of).collect()
     }
 }
 
@@ -99,18 +105,57 @@ impl State {
             }
             None => return,
         };
-        for ((at, asks), lost) in asks.iter().enumerate().zip(lost) {
-            let mut now = asks
-                .as_ref()
-                .map_or_else(Handled::default, |asks| asks.handled(&taken));
-            if let Some((waits_ns, most)) = self.io_waits(at, forms) {
-                now.answer_ns += waits_ns;
-                now.most = Some(now.most.map_or(most, |other| other.min(most)));
-            }
+        let answered = self.answered(forms, (&asks, &taken));
+        for (at, (mut now, lost)) in answered.into_iter().zip(lost).enumerate() {
             (now.lost, now.outside) = (lost, true);
             now.wait_for_the_most(&forms[at].demand, &self.doing[at].load);
             self.doing[at].handled.turn_to(now, 0.5 * self.pace);
         }
+    }
+
+    /// When who waits for interrupts, or for threads that do I/O, gets an answer.
+    fn answered(&self, forms: &[&Form], (asks, taken): (&[Option<Asks>], &Taken)) -> Vec<Handled> {
+        let mut all = Vec::with_capacity(forms.len());
+        let mut askers = Vec::with_capacity(forms.len());
+        for (at, asks) in asks.iter().enumerate() {
+            let handled = asks.as_ref().map(|asks| asks.handled(taken));
+            let mut now = handled.unwrap_or_default();
+            if let Some((waits_ns, most)) = self.io_waits(at, forms) {
+                now.answer_ns += waits_ns;
+                now.most = Some(now.most.map_or(most, |other| other.min(most)));
+            }
+            askers.push(Asker {
+                users: self.users(at, forms[at]),
+                parts: asks.as_ref().map_or_else(Vec::new, |of| of.parts.clone()),
+                answer_ns: now.answer_ns,
+            });
+            all.push(now);
+        }
+        let room = taken.room();
+        let waits = waits(&askers, &room);
+        for (now, asker) in all.iter_mut().zip(&askers) {
+            now.answer_ns += asker.waits_ns(&waits);
+            if asker.finds_none(&room) {
+                now.most = Some(0.0);
+            }
+        }
+        all
+    }
+
+    /// Users of a partition that are not at work, and how long they are away, by workload [ns].
+    fn users(&self, at: usize, form: &Form) -> Vec<(f64, f64)> {
+        let of = |at: usize, form: &Form| match form.demand.arrivals {
+            Arrivals::Closed(count, away_ns) if form.demand.asks_devices => {
+                Some(((count - self.doing[at].load.runnable).max(0.0), away_ns))
+            }
+            _ => None,
+        };
+        if form.workloads.is_empty() {
+            return of(at, form).into_iter().collect();
+        }
+        let each = form.each_workload();
+        each.filter_map(|(workload, form)| of(workload, form))
+            .collect()
     }
 
     /// What a partition's devices ask for; nothing where they cost nothing.
@@ -163,23 +208,24 @@ impl Asks<'_> {
 
     /// When who waits gets an answer, and how many do at most, if so much of each processor is
     /// taken; what is queued follows from the squares of what each takes (Pollaczek, Khintchine).
-    /// Where more is asked of a processor than it can do, each gets a part of what it asks for.
+    /// Where more comes from outside than a processor can do, each gets a part of what it asks for.
     fn handled(&self, taken: &Taken) -> Handled {
         let mut all = Handled {
             answer_ns: self.waits_ns,
             ..Handled::default()
         };
-        let users = usize::from(self.answers[0] <= 0.0);
         let mut times = f64::INFINITY;
         for (cpus, ns) in &self.parts {
             let mut queued_ns = 0.0;
             for cpu in cpus.iter().map(|cpu| usize::from(*cpu)) {
                 queued_ns += 0.5 * taken.squares[cpu] / (1.0 - taken.all[cpu].min(NEARLY_ALL));
-                times = times.min(taken.could(cpu)[users]);
+                times = times.min(taken.could(cpu));
             }
             all.answer_ns += ns + queued_ns / cpus.len() as f64;
         }
-        all.most = Some(times * self.answers[users].max(FEWEST));
+        if self.answers[0] > 0.0 {
+            all.most = Some(times * self.answers[0].max(FEWEST));
+        }
         all
     }
 }

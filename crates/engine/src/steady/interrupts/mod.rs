@@ -3,3 +3,4 @@
 pub(in crate::steady) mod handling;
 pub(in crate::steady) mod interrupted;
 pub(in crate::steady) mod served;
+mod waiting;

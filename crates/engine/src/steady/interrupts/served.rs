@@ -13,10 +13,7 @@
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::State;
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::devices::Serves;
-
-/// Share of what threads can do at most up to which their queue is told.
-const NEARLY_ALL: f64 = 0.985;
+use crate::steady::queues::devices::{Serves, NEARLY_ALL};
 
 impl State {
     /// Requests and answers in a nanosecond that guests ask for, of those that can be done.

@@ -69,6 +69,19 @@ struct Room {
 }
 
 impl Room {
+    /// Of several chips together.
+    fn all(rooms: &[Self]) -> Self {
+        rooms.iter().fold(Self::default(), |all, of| Self {
+            cpus: all.cpus + of.cpus,
+            variance: all.variance + of.variance,
+        })
+    }
+
+    /// Processors that are hardly ever all in use.
+    fn sure(&self) -> f64 {
+        self.cpus - HARDLY_EVER * self.variance.sqrt()
+    }
+
     /// Whether it has room for a thread that is busy for such a share of the time, and is hardly
     /// ever full: from a full one threads are drawn away at once, and back at the next scan only.
     fn has(&self, each: f64) -> bool {
@@ -356,17 +369,14 @@ impl Host {
             let beside = |chip: &usize| {
                 wanted.is_none_or(|domain| tree.domain_of(ChipId::new(*chip)).index() == domain)
             };
-            let node = |chip: usize| -> f64 {
-                let node = tree.node_of(ChipId::new(chip));
-                rooms[tree.chips_of(node).numbers()]
-                    .iter()
-                    .map(|of| of.cpus)
-                    .sum()
+            let node = |chip: usize| {
+                let chips = tree.chips_of(tree.node_of(ChipId::new(chip)));
+                Room::all(&rooms[chips.numbers()]).sure()
             };
             let most = |a: &usize, b: &usize| {
                 let by_node = node(*a).total_cmp(&node(*b));
                 by_node
-                    .then(rooms[*a].cpus.total_cmp(&rooms[*b].cpus))
+                    .then(rooms[*a].sure().total_cmp(&rooms[*b].sure()))
                     .then(b.cmp(a))
             };
             let near = usable.iter().copied().filter(beside).max_by(most);

@@ -15,6 +15,7 @@ use crate::steady::queues::chain::Load;
 use crate::steady::queues::devices::Handled;
 use crate::steady::queues::filling::THREADS;
 use crate::steady::queues::overflow::Groups;
+use crate::steady::queues::visits::Visit;
 
 /// Share of a partition's time on a chip below which it is of no account.
 pub(in crate::steady) const NOTHING: f64 = 1e-4;
@@ -36,9 +37,8 @@ pub(in crate::steady) struct Site {
     pub reload_ns: f64,
     /// On a host, the share of its time by how many threads are busy on its core.
     pub crowd: Option<Crowd>,
-    /// On a host, what runs while one is away on one's last processor, and beside it.
-    pub taken: f64,
-    pub beside: f64,
+    /// On a host, who comes while one is away to one's last processor, and to each beside it.
+    pub visits: [Vec<Visit>; 2],
 }
 
 impl Site {

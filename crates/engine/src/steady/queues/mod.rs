@@ -9,3 +9,4 @@ pub(in crate::steady) mod halts;
 pub(in crate::steady) mod mixture;
 pub(in crate::steady) mod overflow;
 pub(in crate::steady) mod passage;
+pub(in crate::steady) mod visits;

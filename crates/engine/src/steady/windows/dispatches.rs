@@ -328,51 +328,9 @@ pub(in crate::steady) fn takes<'a>(
     rate
 }
 
-/// Chance that who has been away for so long finds its last core taken by one of these, if an idle
-/// one is taken so often in a nanosecond. As many come as leave; who stays long comes seldom, but
-/// has the core for long. So of the chances at a time that is exponential like the absence, for an
-/// idle core `i` and one that `k` has taken `t(k)`:
-///
-/// ```text
-/// t(k) (1 / stay(k) + 1 / away) = i takes comes(k) / comes        i + sum(t) = 1
-/// ```
-pub(in crate::steady) fn found_taken<'a>(
-    stays: impl Iterator<Item = &'a Stay>,
-    takes: f64,
-    away_ns: f64,
-) -> f64 {
-    let back = 1.0 / away_ns.max(1.0);
-    let (mut comes, mut held) = (0.0, 0.0);
-    for stay in stays {
-        comes += stay.cores / stay.stay_ns;
-        held += stay.cores / (1.0 + back * stay.stay_ns);
-    }
-    let taken = takes * held / comes.max(1e-30);
-    taken / (1.0 + taken)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn who_never_leaves_takes_nobodys_core() {
-        let short = stay(2.0, 100.0, 100.0);
-        let alone = found_taken([short].iter(), 0.01, 50.0);
-        // Taken at rate 1 / 100, left at 1 / 100, looked at at 1 / 50.
-        assert!((alone - 0.25).abs() < 1e-12);
-        let beside = [short, stay(9.0, 1e15, 1.0)];
-        assert!((found_taken(beside.iter(), 0.01, 50.0) - alone).abs() < 1e-9);
-    }
-
-    #[test]
-    fn the_longer_others_stay_the_more_often_they_are_found() {
-        let found = |long: f64| {
-            let others = [stay(1.0, 10.0, 50.0), stay(long / 100.0, long, 50.0)];
-            found_taken(others.iter(), 0.01, 50.0)
-        };
-        assert!(found(100.0) > found(10.0) && found(1000.0) > found(100.0));
-    }
 
     #[test]
     fn common_lines_are_nearer_in_more_windows_the_more_cores_are_busy() {
