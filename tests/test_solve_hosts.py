@@ -101,12 +101,13 @@ def test_a_small_run_queue_is_short_of_processors_while_a_large_one_is_not() -> 
     assert one["totals"]["busy_ns"] / 2e9 == pytest.approx(26.0, rel=1e-2)
 
 
-def test_who_shares_a_core_is_slower() -> None:
+@pytest.mark.parametrize("policy", ["linux", "credit2"])
+def test_who_shares_a_core_is_slower(policy: str) -> None:
     """Two on the threads of one core, and on two cores."""
     done = []
     for pins in ('"0", "1"', '"0", "2"'):
-        pinned = guest("a", LOOPS.format(2), 2, f", pins = [{pins}]")
-        (one,) = layout(pinned, threads=2).solve().answer["partitions"]
+        pinned = guest("a", LOOPS.format(2), 2, f", pins = [{pins}]", policy=policy)
+        (one,) = layout(pinned, policy=policy, threads=2).solve().answer["partitions"]
         assert one["cores"] == pytest.approx(2.0, rel=1e-3)
         done.append(one["instructions"])
     assert done[0] < 0.9 * done[1]

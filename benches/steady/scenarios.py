@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 Table = dict[str, object]
 
@@ -306,6 +306,23 @@ def host(dice: random.Random, policy: str) -> tuple[Table, list[float]]:
     return {"machine": machine, "partition": partitions}, shares
 
 
+def soft(dice: random.Random) -> tuple[Table, list[float]]:
+    """Domains of a Xen host, most of which prefer some of its processors."""
+    data, shares = host(dice, "credit2")
+    machine, partitions = cast(Any, data["machine"]), cast(Any, data["partition"])
+    cores = 64 if "epyc" in machine["model"] else 18
+    socket = cores * machine["threads"]
+    for one in partitions:
+        if dice.random() < 0.3:
+            continue
+        first = dice.choice([0, 0, socket])
+        count = dice.choice([socket, one["processors"]["virtual"], 4, 8])
+        if dice.random() < 0.3:
+            first += dice.randrange(0, socket - count + 1, 2)
+        one["processors"]["soft_pins"] = [f"{first}-{first + count - 1}"]
+    return data, shares
+
+
 def interrupts(dice: random.Random) -> tuple[Table, list[float]]:
     """Partitions of any of these, most with devices whose interrupts cost something."""
     kind = dice.choice(["powervm", "dedicated", "prsm", "linux"])
@@ -371,4 +388,5 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "interrupts": interrupts,
     "io_threads": io_threads,
     "guests": guests,
+    "soft": soft,
 }

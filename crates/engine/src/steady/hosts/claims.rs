@@ -23,10 +23,11 @@ impl State {
             .collect();
         let mut granted = vec![0.0; forms.len()];
         let mut waits = vec![0.0; forms.len()];
-        for lot in 0..host.lots.len() {
-            share_lot(
+        let pools = host.lots.iter().map(|lot| lot.pool + 1).max().unwrap_or(0);
+        for pool in 0..pools {
+            share_pool(
                 host,
-                (lot, forms),
+                (pool, forms),
                 (&self.doing, &wants),
                 &mut granted,
                 &mut waits,
@@ -75,10 +76,10 @@ fn wants(doing: &Doing, form: &Form) -> f64 {
     }
 }
 
-/// Shares one lot out.
-fn share_lot(
+/// Shares out the lots that the same threads may use.
+fn share_pool(
     host: &Host,
-    (lot, forms): (usize, &[&Form]),
+    (pool, forms): (usize, &[&Form]),
     (doing, wants): (&[Doing], &[f64]),
     granted: &mut [f64],
     waits: &mut [f64],
@@ -86,12 +87,20 @@ fn share_lot(
     let units: Vec<(usize, f64)> = host
         .units
         .iter()
-        .flat_map(|unit| {
-            let here = unit.lots.iter().filter(|(of, _)| *of == lot);
-            here.map(|(_, part)| (unit.partition, unit.share * part))
+        .filter_map(|unit| {
+            let here = unit
+                .lots
+                .iter()
+                .filter(|(of, _)| host.lots[*of].pool == pool);
+            let part = here
+                .map(|(_, part)| part)
+                .copied()
+                .reduce(|sum, of| sum + of)?;
+            Some((unit.partition, unit.share * part))
         })
         .collect();
-    let cores = host.lots[lot].cpus - host.lots[lot].taken;
+    let lots = host.lots.iter().filter(|lot| lot.pool == pool);
+    let cores: f64 = lots.map(|lot| lot.cpus - lot.taken).sum();
     let member = |(partition, share): &(usize, f64)| Member {
         group: forms[*partition].threads.group,
         weight: (forms[*partition].threads.weight * share * doing[*partition].load.vps).max(1e-9),

@@ -1,5 +1,6 @@
 //! Linux and Xen hosts: who may use which threads, how work lies on them, turns, siblings, queues.
 
+pub(in crate::steady) mod affinity;
 pub(in crate::steady) mod claims;
 pub(in crate::steady) mod run_queues;
 pub(in crate::steady) mod siblings;

@@ -1,10 +1,11 @@
 //! Which of Xen's run queues virtual processors belong to.
 //!
 //! A new one counts as half busy and comes to the queue with the least load, however many
-//! processors that has. Later two queues are evened out as soon as their loads differ by a whole
-//! virtual processor, or by an eighth where one has as many as the larger of the two has
-//! processors: by pushing one, pulling one or swapping two, whichever leaves them nearest. So a
-//! small queue may be short of processors for good while a larger one has some to spare.
+//! processors that has, of those with a processor that it prefers. Later two queues are evened out
+//! as soon as their loads differ by a whole virtual processor, or by an eighth where one has as
+//! many as the larger of the two has processors: by pushing one, pulling one or swapping two,
+//! whichever leaves them nearest. So a small queue may be short of processors for good while a
+//! larger one has some to spare.
 
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
@@ -67,10 +68,14 @@ impl Host {
             let form = forms[unit.partition];
             let each = each(form, busy[unit.partition]);
             let count = (unit.share * each.len() as f64).round().max(1.0) as usize;
+            let likes = |queue: &usize| {
+                let mut liked = unit.likes.iter();
+                unit.likes.is_empty() || liked.any(|lot| self.lots[*lot].queue == *queue)
+            };
             for place in 0..count {
                 // Several units of a partition have every so manieth of its virtual processors.
                 let of_all = place * each.len() / count;
-                let usable = (0..loads.len()).filter(|queue| may[at][*queue]);
+                let usable = (0..loads.len()).filter(|queue| may[at][*queue] && likes(queue));
                 let least = usable.reduce(|a, b| if loads[b] < loads[a] { b } else { a });
                 let queue = least.unwrap_or(0);
                 loads[queue] += NEW;

@@ -5,8 +5,8 @@ use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
 use crate::spec::{
-    Accounting, Guest, HostThreads, LockKind, Machine, Partition, Polarization, Policy, Processors,
-    Spec, Workload,
+    Accounting, Guest, LockKind, Machine, Partition, Polarization, Policy, Processors, Spec,
+    Workload,
 };
 use crate::steady::cp::guests::Guests;
 use crate::steady::fault::SolveFault;
@@ -214,10 +214,6 @@ fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static st
     }
     if profile.flush_instructions > 0.0 && waits_for_flushes(one) {
         return Some("waiting for flushes of translations");
-    }
-    let soft = |host: &HostThreads| !host.soft_pins.is_empty();
-    if matches!(&one.processors, Processors::Shared { host, .. } if soft(host)) {
-        return Some("soft affinity");
     }
     if !one.beside.is_empty() && one.io_threads.is_some() {
         return Some("several workloads whose input and output threads of the host do");

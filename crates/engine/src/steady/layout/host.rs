@@ -8,6 +8,7 @@ use crate::ids::ChipId;
 use crate::machine::Topology;
 use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
 use crate::steady::layout::form::Form;
+use crate::steady::layout::threads::Set;
 use crate::steady::queues::demand::Arrivals;
 
 /// Processors that the same threads may use.
@@ -20,6 +21,9 @@ pub(in crate::steady) struct Lot {
     pub taken: f64,
     /// Number of their run queue, under Xen; elsewhere all have one.
     pub queue: usize,
+    /// Number of the lots that the same threads may use: who finds one of these full, goes to
+    /// another.
+    pub pool: usize,
     /// By chip.
     pub on: Vec<(usize, f64)>,
     /// Share of the siblings of its processors that are in each lot.
@@ -34,8 +38,21 @@ pub(in crate::steady) struct Unit {
     pub share: f64,
     /// Lots that they may use, with the share of their time there.
     pub lots: Vec<(usize, f64)>,
+    /// Those of the lots that they prefer; none = all alike.
+    pub likes: Vec<usize>,
     /// Share of their time by chip.
     pub seats: Vec<(usize, f64)>,
+}
+
+/// What a partition's threads have to do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::steady) struct Doers {
+    /// Mean number of those with work, its variance, and how many there are.
+    pub busy: f64,
+    pub variance: f64,
+    pub most: f64,
+    /// For how long one has its processor at a time [ns]; infinite = for ever.
+    pub stay_ns: f64,
 }
 
 /// A host's scheduler as the solver sees it: its constants, and who is where.
@@ -48,6 +65,8 @@ pub(in crate::steady) struct Host {
     pub switch_ns: f64,
     /// How long one of those that wait for a processor runs [ns].
     pub turn_ns: f64,
+    /// Under Xen, how long who runs alone does so before its processor is looked at anew [ns].
+    pub look_ns: f64,
     pub numa: Option<NumaBalancing>,
     /// Number of the run queue of each processor.
     pub queue_of: Vec<usize>,
@@ -127,8 +146,28 @@ const HARDLY_EVER: f64 = 3.0;
 const DEALS: usize = 2;
 /// The same under Xen, where run queues go by how busy threads are: after twice as many each time.
 const LAST_DEAL: usize = 32;
-/// Rounds in which threads that may use several lots are evened out over them.
-const ROUNDS: usize = 40;
+
+/// Sets of processors that occur, each once, in order.
+struct Masks<'a>(Vec<&'a Vec<u16>>);
+
+impl<'a> Masks<'a> {
+    fn of(forms: &[&'a Form], of: fn(&Set) -> Option<&Vec<u16>>) -> Self {
+        let sets = forms.iter().flat_map(|form| &form.threads.sets);
+        let mut masks: Vec<&Vec<u16>> = sets.filter_map(|(set, _)| of(set)).collect();
+        masks.sort();
+        masks.dedup();
+        Self(masks)
+    }
+
+    /// Which of them hold a processor.
+    fn with(&self, cpu: u16) -> Vec<bool> {
+        self.0.iter().map(|mask| mask.contains(&cpu)).collect()
+    }
+
+    fn number(&self, set: Option<&Vec<u16>>) -> Option<usize> {
+        set.and_then(|set| self.0.binary_search(&set).ok())
+    }
+}
 
 impl Host {
     /// A machine's; none where no host schedules.
@@ -155,6 +194,7 @@ impl Host {
                     .rate_limit_ns
                     .max(hypervisor.credit2.min_timer_ns) as f64
             },
+            look_ns: hypervisor.credit2.max_timer_ns as f64,
             numa: linux.numa_balancing.filter(|_| is_linux),
             queue_of: if is_linux {
                 vec![0; usize::from(tree.active_cores)]
@@ -169,49 +209,77 @@ impl Host {
         })
     }
 
+    /// One of a single run queue that consists of these lots, for tests.
+    #[cfg(test)]
+    pub fn of_lots(lots: Vec<Lot>, units: Vec<Unit>, look_ns: f64) -> Self {
+        Self {
+            policy: Policy::Credit2,
+            cgroups: Vec::new(),
+            siblings: 1,
+            switch_ns: 0.0,
+            turn_ns: 1.0,
+            look_ns,
+            numa: None,
+            queue_of: vec![0],
+            lots,
+            units,
+            handling: Vec::new(),
+            room: 1.0,
+            steps: 0,
+        }
+    }
+
     /// Who may use which processors.
     pub fn divide(&mut self, tree: &Topology, forms: &[&Form]) {
         (self.steps, self.room) = (0, 1.0);
-        let mut masks: Vec<&Vec<u16>> = forms
-            .iter()
-            .flat_map(|form| &form.threads.sets)
-            .filter_map(|(set, _)| set.as_ref())
-            .collect();
-        masks.sort();
-        masks.dedup();
-        let mut lots: BTreeMap<(Vec<bool>, usize), Vec<u16>> = BTreeMap::new();
+        let masks = |of: fn(&Set) -> Option<&Vec<u16>>| Masks::of(forms, of);
+        let (may, likes) = (
+            masks(|set| set.may.as_ref()),
+            masks(|set| set.likes.as_ref()),
+        );
+        let mut lots: BTreeMap<(Vec<bool>, usize, Vec<bool>), Vec<u16>> = BTreeMap::new();
         for cpu in 0..tree.active_cores {
-            let who = masks.iter().map(|mask| mask.contains(&cpu)).collect();
             let queue = self.queue_of[usize::from(cpu)];
-            lots.entry((who, queue)).or_default().push(cpu);
+            let key = (may.with(cpu), queue, likes.with(cpu));
+            lots.entry(key).or_default().push(cpu);
         }
+        let mut pools: Vec<_> = lots.keys().map(|(who, queue, _)| (who, queue)).collect();
+        pools.dedup();
         let members: Vec<&Vec<u16>> = lots.values().collect();
-        self.lots = members
-            .iter()
-            .map(|cpus| self.lot(tree, cpus, &members))
+        let pool = |(who, queue, _): &(Vec<bool>, usize, Vec<bool>)| {
+            let of = pools.binary_search(&(who, queue));
+            of.unwrap_or_default()
+        };
+        let each = lots.iter().map(|(key, cpus)| (pool(key), cpus));
+        self.lots = each
+            .map(|(pool, cpus)| self.lot(tree, (cpus, pool), &members))
             .collect();
         self.units.clear();
         for (partition, form) in forms.iter().enumerate() {
             for (set, share) in &form.threads.sets {
-                let mask = set.as_ref().and_then(|set| masks.binary_search(&set).ok());
+                let mask = may.number(set.may.as_ref());
                 let usable = lots
                     .keys()
                     .enumerate()
-                    .filter(|(_, (who, _))| mask.is_none_or(|mask| who[mask]));
+                    .filter(|(_, (who, ..))| mask.is_none_or(|mask| who[mask]));
                 let usable: Vec<usize> = usable.map(|(at, _)| at).collect();
                 let all: f64 = usable.iter().map(|at| self.lots[*at].cpus).sum();
                 let part = |at: &usize| (*at, self.lots[*at].cpus / all);
+                let soft = likes.number(set.likes.as_ref());
+                let keys: Vec<_> = lots.keys().collect();
+                let liked = |at: &&usize| soft.is_some_and(|soft| keys[**at].2[soft]);
                 self.units.push(Unit {
                     partition,
                     share: *share,
                     lots: usable.iter().map(part).collect(),
+                    likes: usable.iter().filter(liked).copied().collect(),
                     seats: Vec::new(),
                 });
             }
         }
     }
 
-    fn lot(&self, tree: &Topology, cpus: &[u16], all: &[&Vec<u16>]) -> Lot {
+    fn lot(&self, tree: &Topology, (cpus, pool): (&[u16], usize), all: &[&Vec<u16>]) -> Lot {
         let mut on: BTreeMap<usize, f64> = BTreeMap::new();
         for cpu in cpus {
             *on.entry(tree.chip_of((*cpu).into()).index()).or_default() += 1.0;
@@ -235,22 +303,24 @@ impl Host {
             members: cpus.to_vec(),
             taken: 0.0,
             queue: self.queue_of[usize::from(cpus[0])],
+            pool,
             on: on.into_iter().collect(),
             beside,
         }
     }
 
-    /// Evens out threads that may use several lots, and deals all out to chips, while this is due;
-    /// `busy` are the threads with work of each partition, of so many.
-    pub fn deal(&mut self, tree: &Topology, forms: &[&Form], busy: &[f64]) -> bool {
+    /// Evens out threads that may use several lots, and deals all out to chips, while this is due.
+    pub fn deal(&mut self, tree: &Topology, forms: &[&Form], doers: &[Doers]) -> bool {
         self.steps += 1;
+        let busy: Vec<f64> = doers.iter().map(|of| of.busy).collect();
+        let busy = &busy[..];
         if self.policy == Policy::Credit2 {
-            return self.deal_queues(forms, busy);
+            return self.deal_queues(forms, (busy, doers));
         }
         if self.steps > DEALS {
             return false;
         }
-        self.even_out(busy);
+        self.even_out(doers);
         let mut rooms = vec![Room::default(); tree.chips().len()];
         for lot in &self.lots {
             lot.on
@@ -273,12 +343,13 @@ impl Host {
     }
 
     /// The same under Xen, from which the chips follow.
-    fn deal_queues(&mut self, forms: &[&Form], busy: &[f64]) -> bool {
+    fn deal_queues(&mut self, forms: &[&Form], (busy, doers): (&[f64], &[Doers])) -> bool {
         let due = self.steps.is_power_of_two() && self.steps <= LAST_DEAL;
-        if !due || !self.deal_to_queues(forms, busy) {
+        let seated = self.units.iter().all(|unit| !unit.seats.is_empty());
+        if !due || !self.deal_to_queues(forms, busy) && seated {
             return false;
         }
-        self.even_out(busy);
+        self.even_out(doers);
         for unit in &mut self.units {
             let mut seats: BTreeMap<usize, f64> = BTreeMap::new();
             for (lot, part) in &unit.lots {
@@ -290,31 +361,6 @@ impl Host {
             unit.seats = seats.into_iter().collect();
         }
         true
-    }
-
-    /// Goes on until the lots of a queue that threads may use are used alike, as far as that can
-    /// be.
-    fn even_out(&mut self, busy: &[f64]) {
-        let queues = self.queue_of.last().map_or(0, |last| last + 1);
-        if self.lots.len() <= queues {
-            return;
-        }
-        for _ in 0..ROUNDS {
-            let used = self.used(busy);
-            for unit in &mut self.units {
-                let (mut before, mut now) = (vec![0.0; queues], vec![0.0; queues]);
-                for (lot, share) in &mut unit.lots {
-                    let lot = (&self.lots[*lot], used[*lot]);
-                    before[lot.0.queue] += *share;
-                    *share /= (lot.1 / lot.0.cpus).max(0.01).sqrt();
-                    now[lot.0.queue] += *share;
-                }
-                for (lot, share) in &mut unit.lots {
-                    let queue = self.lots[*lot].queue;
-                    *share *= before[queue] / now[queue].max(1e-300);
-                }
-            }
-        }
     }
 
     /// Share of a unit's time on a chip and in a lot; the part of it there, and on the chip.

@@ -6,6 +6,13 @@ use crate::machine::Topology;
 use crate::spec::{Cgroup, Machine, MemoryPolicy, Partition, Policy, Processors, Spec};
 use crate::steady::queues::halts::Guest;
 
+/// Processors that a thread may use, and those of them that it prefers; none = all, or all alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::steady) struct Set {
+    pub may: Option<Vec<u16>>,
+    pub likes: Option<Vec<u16>>,
+}
+
 /// What a host knows of a partition's threads.
 #[derive(Clone, Debug, Default)]
 pub(in crate::steady) struct Threads {
@@ -15,8 +22,8 @@ pub(in crate::steady) struct Threads {
     /// Most that they may use together [processors].
     pub cap: f64,
     pub kvm: Option<Guest>,
-    /// Processors that they may use, with the share of the threads that may; none = all.
-    pub sets: Vec<(Option<Vec<u16>>, f64)>,
+    /// Where they run, with the share of the threads that do.
+    pub sets: Vec<(Set, f64)>,
     /// Memory domains' shares of its memory, where threads are drawn to it.
     pub drawn: Option<Vec<f64>>,
 }
@@ -39,15 +46,17 @@ impl Threads {
         }
         let within = cpuset(&spec.cgroups, host.cgroup);
         let count = usize::from(*r#virtual);
-        let mut sets: BTreeMap<Option<Vec<u16>>, f64> = BTreeMap::new();
+        let mut sets: BTreeMap<Set, f64> = BTreeMap::new();
+        let of =
+            |pins: &[Vec<u16>], at: usize| pins.get(at).filter(|pins| !pins.is_empty()).cloned();
         for at in 0..count {
-            let pins = host.pins.get(at).filter(|pins| !pins.is_empty());
-            let set = match (pins, within) {
-                (Some(pins), Some(set)) => Some(both(pins, set)),
-                (Some(one), None) | (None, Some(one)) => Some(one.clone()),
-                (None, None) => None,
+            let may = match (of(&host.pins, at), within) {
+                (Some(pins), Some(set)) => Some(both(&pins, set)),
+                (one, other) => one.or_else(|| other.cloned()),
             };
-            *sets.entry(set).or_default() += 1.0 / count as f64;
+            let soft = of(&host.soft_pins, at);
+            let likes = soft.and_then(|soft| preferred(soft, may.as_ref(), tree.active_cores));
+            *sets.entry(Set { may, likes }).or_default() += 1.0 / count as f64;
         }
         let is_linux = hypervisor.policy == Policy::Linux;
         let balances = hypervisor.linux.numa_balancing.is_some() && tree.domains().len() > 1;
@@ -74,6 +83,14 @@ fn cpuset(cgroups: &[Cgroup], group: Option<u16>) -> Option<&Vec<u16>> {
         .cpuset
         .as_ref()
         .or_else(|| cpuset(cgroups, group.parent))
+}
+
+/// Those of the processors that one may use which it prefers: none where these are all or none of
+/// them, which makes no difference.
+fn preferred(soft: Vec<u16>, may: Option<&Vec<u16>>, cpus: u16) -> Option<Vec<u16>> {
+    let likes = may.map_or_else(|| soft.clone(), |may| both(&soft, may));
+    let all = may.map_or(usize::from(cpus), Vec::len);
+    (!likes.is_empty() && likes.len() < all).then_some(likes)
 }
 
 fn both(a: &[u16], b: &[u16]) -> Vec<u16> {

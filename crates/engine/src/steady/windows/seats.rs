@@ -2,14 +2,16 @@
 
 use crate::ids::ChipId;
 use crate::steady::layout::form::Form;
-use crate::steady::layout::state::{Site, State, NOTHING};
+use crate::steady::layout::host::Doers;
+use crate::steady::layout::state::{Doing, Site, State, NOTHING};
 
 impl State {
     /// On which chips threads of a host run, and beside whom.
     pub(in crate::steady) fn place_host(&mut self, forms: &[&Form]) {
         let Some(host) = &mut self.host else { return };
-        let busy: Vec<f64> = self.doing.iter().map(|doing| doing.load.vps).collect();
-        if host.deal(&self.tree, forms, &busy) {
+        let each = self.doing.iter().zip(forms);
+        let doers: Vec<Doers> = each.map(|(doing, form)| doers(doing, form)).collect();
+        if host.deal(&self.tree, forms, &doers) {
             for (partition, form) in forms.iter().enumerate() {
                 let mut on = vec![0.0; self.tree.chips().len()];
                 let units = host.units.iter().filter(|unit| unit.partition == partition);
@@ -45,5 +47,16 @@ impl State {
             doing.away = [near, (1.0 - home - near).max(0.0)];
         }
         self.crowd(forms);
+    }
+}
+
+/// What a partition's threads have to do.
+fn doers(doing: &Doing, form: &Form) -> Doers {
+    let load = &doing.load;
+    Doers {
+        busy: load.vps,
+        variance: load.vps_variance,
+        most: f64::from(form.filled.vps()),
+        stay_ns: doing.served * load.vps / load.wakes_per_ns.max(1e-18),
     }
 }
