@@ -195,6 +195,8 @@ pub fn oltp() -> Profile {
         name: "oltp".to_string(),
         instructions_per_unit: TRANSACTION,
         system_share: 0.2,
+        kernel_ns: 0.0,
+        host_ns: 0.0,
         eicpi: 1.3,
         issue_share: 0.6,
         miss_m0: 0.05,
