@@ -185,6 +185,7 @@ def test_a_boot_processor_that_takes_all_of_them_is_the_busiest(ask: Ask) -> Non
         ("lines = -1", "lines"),
         ('coalesce = "1 s"', "coalesce"),
         ("coalesce_most = 0", "coalesce_most"),
+        ("coalesce_most = 3", "the device waits for no more; say how long with coalesce"),
         ('rate = "1 GB"', "rate"),
         ('cpu = "0"', "cpu"),
     ],

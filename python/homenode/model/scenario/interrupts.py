@@ -14,9 +14,17 @@ from homenode.model.spec import InterruptsSpec
 def check_interrupts(
     table: Partition, row: int, machine: MachineDescription, problems: Problems
 ) -> None:
-    """Note a place of the device that is not there; the rest the engine refuses."""
+    """Note a place of the device that is not there, and a most without a time to wait; a time of 0
+    stands, as a sweep has it. The rest the engine refuses.
+    """
     told = table.interrupts
-    if told is None or told.on is None:
+    if told is None:
+        return
+    if told.coalesce_most is not None and "coalesce" not in told.model_fields_set:
+        path = ("partition", row, "interrupts", "coalesce_most")
+        next_step = 'say how long with coalesce, like "50 us", or leave it out'
+        problems.add(path, there="the device waits for no more", next_step=next_step)
+    if told.on is None:
         return
     try:
         find_place(told.on, machine)
