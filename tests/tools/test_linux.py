@@ -207,6 +207,19 @@ def test_a_balloon_is_read_again(form: str, ask: Ask, tmp_path: Path) -> None:
     assert (plain.memory_bytes >> 30, plain.table.kvm.balloon) == (4, None)
 
 
+def test_no_balloon_is_made_of_memory_that_is_assumed(ask: Ask, tmp_path: Path) -> None:
+    """What is left is less than can be told in MiB: that a guest has 4 GiB then is a guess."""
+    Path("ballooned.toml").write_text(BALLOONED.replace('"ballooned"', '"nothing-left"'))
+    ask("run", "ballooned.toml")
+    told = ask("domstats", "-r", "nothing-left")
+    assert f"balloon.current={9 << 20}" in told
+    (tmp_path / "host.txt").write_text(told.replace(f"={9 << 20}", "=512"))
+    found = assemble(read_paths([tmp_path]), AssembleOptions(convert=False)).scenario
+    db = min(found.partitions, key=lambda one: one.name)
+    assert db.table.kvm is not None
+    assert db.table.kvm.balloon is None
+
+
 def test_domains_of_xen(ask: Ask) -> None:
     heavy, light, capped = rows(ask, "xentop", "-r", "xen-credit2")
     assert heavy["CPU(%)"] == pytest.approx(2 * light["CPU(%)"], rel=0.05)

@@ -212,8 +212,8 @@ def _balloon(one: Planned) -> dict[str, object]:
     """What its balloon holds of the memory that it was given. What that left it is taken to be all
     in use, for no recording tells how much of it the work touches; so nothing of that is away.
     """
-    told = one.facts.maximum.get("memory_bytes")
-    if told is None or one.facts.memory_bytes is None:
+    told, has = one.facts.maximum.get("memory_bytes"), one.facts.memory_bytes
+    if told is None or has is None or has.value < MB:
         return {}
     given = sum(part.size for part in one.parts) or int(told.value) // MB * MB
     left = one.memory.value
