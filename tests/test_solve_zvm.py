@@ -171,7 +171,7 @@ def test_what_only_events_tell_is_named() -> None:
         solve_scenario(Scenario.load(EXAMPLES / "zvm-paging.toml"))
     tiled = (EXAMPLES / "zvm-tiled.toml").read_text(encoding="utf-8")
     asks = tiled.replace('os = "zvm"', 'os = "zvm", daemons = { rate = "20/s" }')
-    with pytest.raises(HomenodeError, match=r"daemons of virtual machines is simulated only"):
+    with pytest.raises(HomenodeError, match=r"work of virtual machines' daemons is simulated only"):
         solve_scenario(Scenario.from_toml(asks))
 
 

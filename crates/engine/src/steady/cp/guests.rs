@@ -199,7 +199,7 @@ fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
     if pages(one, zvm) {
         Some("paging of z/VM".into())
     } else if zvm.daemon_rate_per_s > 0.0 && zvm.daemon_ns > 0 {
-        Some("daemons of virtual machines".into())
+        Some("work of virtual machines' daemons".into())
     } else if web && zvm.machines.iter().any(works) {
         Some("machines with work of their own beside clients and servers".into())
     } else if web && zvm.machines.iter().any(limits) {
