@@ -417,3 +417,28 @@ fn what_is_coalesced_is_solved_as_it_runs() {
         before = now;
     }
 }
+
+/// A processor that polls is at work during the interrupts themselves too, so dear ones come the
+/// more rarely; how much there is to see to does not shorten the time for which a device waits.
+#[test]
+fn who_polls_can_see_to_more_than_as_many_interrupts() {
+    for (hard, soft, coalesce_ns) in [
+        (80_000.0, 6_000.0, 0),
+        (80_000.0, 6_000.0, 100_000),
+        (4_000.0, 30_000.0, 100_000),
+    ] {
+        let mut told = interrupts(&[0], 0.0).expect("some");
+        (told.polls, told.coalesce_ns) = (true, coalesce_ns);
+        (told.instructions, told.soft_instructions) = (hard, soft);
+        // 20,000 answers a second.
+        let mut one = group_of("a", &[1, 2], waits(10_000.0), Some(told));
+        one.profile.instructions_per_unit = 1e4;
+        let spec = on_host(vec![one]);
+        let (found, outcome) = (&solved(&spec)[0], run(&spec, 0));
+        assert!(found.steady, "{hard} {soft} {coalesce_ns}");
+        let done = outcome.total("a", "tx_done");
+        let ran = outcome.total("a", "response_ns") / done - 5e6;
+        // How long one waits behind others is told as if each had its part of an interrupt.
+        near(response_ns(found) - 5e6, ran, 0.45);
+    }
+}

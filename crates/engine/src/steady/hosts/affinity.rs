@@ -34,9 +34,13 @@ impl Host {
             return;
         }
         let busy: Vec<f64> = doers.iter().map(|of| of.busy).collect();
+        let prefer = self.units.iter().any(|unit| !unit.likes.is_empty());
+        let mut away = vec![vec![None; queues]; self.units.len()];
         for _ in 0..ROUNDS {
             let used = self.used(&busy);
-            let away = self.away(queues, doers);
+            if prefer {
+                away = self.away(queues, doers);
+            }
             for (unit, away) in self.units.iter_mut().zip(&away) {
                 spread(unit, &self.lots, &used, away);
             }

@@ -110,7 +110,8 @@ impl State {
             |site: &Site| site.share * self.device_lines_ns(handling, part, ChipId::new(site.chip));
         let lines_ns: f64 = sites.map(lines).sum();
         let on = Processors::of(doing, form, &part.cpus);
-        let (instructions, waits_ns) = handling.coalesced(part, rate / on.count, doing.ns[1]);
+        let each = rate / on.count;
+        let (instructions, waits_ns) = handling.coalesced(part, each, (doing.ns[1], lines_ns));
         let instructions = instructions + lines_ns / doing.ns[1];
         let cold_ns = self.handled_cold_ns(at, form, instructions);
         let took = on.take(doing, form, (instructions, cold_ns));

@@ -12,7 +12,7 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::State;
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::devices::{Handled, Handling, NEARLY_ALL};
+use crate::steady::queues::devices::{Handled, Handling, Part, NEARLY_ALL};
 
 /// Answers in a nanosecond from which on it is seen how many more there could be.
 const FEWEST: f64 = 1e-12;
@@ -165,7 +165,7 @@ impl State {
         let rate = answers[0] + answers[1] + handling.rate_per_ns;
         let mut waits_ns = 0.0;
         let all = || (0..self.tree.active_cores).collect::<Vec<u16>>();
-        let parts = handling.parts.iter().map(|part| {
+        let part_of = |part: &Part| {
             let cpus = match part.cpus.is_empty() {
                 true => all(),
                 false => part.cpus.clone(),
@@ -176,12 +176,13 @@ impl State {
             };
             let lines_ns = cpus.iter().map(lines).sum::<f64>() / cpus.len() as f64;
             let (each, own_ns) = (rate / cpus.len() as f64, self.doing[at].ns[1]);
-            let (instructions, waits) = handling.coalesced(part, each, own_ns);
+            let (instructions, waits) = handling.coalesced(part, each, (own_ns, lines_ns));
             waits_ns += waits;
             (cpus, instructions * own_ns + lines_ns)
-        });
+        };
+        let parts = handling.parts.iter().map(part_of).collect();
         Some(Asks {
-            parts: parts.collect(),
+            parts,
             waits_ns,
             answers,
             handling,

@@ -106,25 +106,35 @@ impl Handling {
     }
 
     /// What a part takes where so much comes to each of the processors that do it in a nanosecond,
-    /// and an instruction takes so long: instructions, and the time for which a device waits [ns].
+    /// an instruction takes so long, and lines are waited for so long [ns]: instructions, and the
+    /// time for which a device waits [ns].
     ///
     /// An interrupt opens a busy time: what comes while the device waits and while the processor is
-    /// at work shares it. With `n` that come while it waits, and a share `b` of the time at work,
-    /// that are `(1 + n) / (1 - b)` for an interrupt (Little's law for a server that begins late,
-    /// with what comes by chance).
-    pub fn coalesced(&self, part: &Part, rate_per_ns: f64, instruction_ns: f64) -> (f64, f64) {
+    /// at work shares it. With `n` that come while it waits, `h` during the interrupt itself, and a
+    /// share `s` of the time at the work that follows, that are `(1 + n + h) / (1 - s)` for an
+    /// interrupt. The device's wait adds as much to all of them as it does where that work takes no
+    /// time (a server that begins late, with what comes by chance: Welch 1964).
+    pub fn coalesced(
+        &self,
+        part: &Part,
+        rate_per_ns: f64,
+        (instruction_ns, lines_ns): (f64, f64),
+    ) -> (f64, f64) {
         if part.hard <= 0.0 || (!self.polls && self.coalesces.0 <= 0.0) {
             return (part.instructions, 0.0);
         }
         let rate = rate_per_ns.max(NONE);
-        let soft_ns = (part.instructions - part.hard) * instruction_ns;
-        let at_work = if self.polls { rate * soft_ns } else { 0.0 };
-        let left = (1.0 - at_work).max(0.0);
+        let soft_ns = (part.instructions - part.hard) * instruction_ns + lines_ns;
+        let (hard, soft) = if self.polls {
+            (rate * part.hard * instruction_ns, rate * soft_ns)
+        } else {
+            (0.0, 0.0)
+        };
         let (wait_ns, most) = self.coalesces;
         let wait_ns = wait_ns.min((most - 1.0) / rate);
         let during = rate * wait_ns;
-        let share = left / (1.0 + during);
-        let waits = wait_ns * (1.0 + 0.5 * during) * share;
+        let share = (1.0 - soft).max(0.0) / (1.0 + during + hard);
+        let waits = wait_ns * (1.0 + 0.5 * during) / (1.0 + during);
         (part.instructions - (1.0 - share) * part.hard, waits)
     }
 }
