@@ -262,6 +262,28 @@ def test_the_same_layout_is_solved_to_the_same_digits() -> None:
     assert scenario.solve().summary == scenario.solve().summary
 
 
+LOCK = (
+    '{{ base = "compute", lock_kind = "sleeping", lock_share = {}, lock_hold_instructions = 5000 }}'
+)
+LOCKING = f'{{{{ kind = "warehouses", count = 12, profile = {LOCK} }}}}'
+
+
+def test_who_sleeps_for_a_lock_leaves_a_core_to_nobody() -> None:
+    """Twelve threads of which one at a time has the lock: the rarer, the more of them work."""
+    own = '{ mode = "dedicated", cores = 12 }'
+    solved = [
+        layout(partition(LOCKING.format(share), processors=own)).solve()
+        for share in (0.3, 0.05, 0.001)
+    ]
+    cores = [one.metric("web", "physc").mean or 0.0 for one in solved]
+    assert cores == sorted(cores)
+    assert cores[0] < 6.0
+    assert cores[2] == pytest.approx(12.0, rel=0.01)
+    books = solved[0].breakdown("web").cores
+    assert math.fsum(books.values()) == pytest.approx(cores[0])
+    assert books["spin"] > 0.1
+
+
 MEMBER = '{{ mode = "shared", virtual = 2, weight = 100, type = "{}", group = "all" }}'
 CHANGE = '\n[[change]]\nat = "1 s"\npartition = "web"\nentitlement = 2.0\n'
 

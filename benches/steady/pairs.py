@@ -113,10 +113,10 @@ def pair(job: tuple[str, int, float]) -> Pair | None:
     _settle(spec)
     spec["interval_ns"] = spec["duration_ns"] // _BATCHES
     text = json.dumps(spec)
-    solved = json.loads(_engine.solve(text))["partitions"]
     try:
+        solved = json.loads(_engine.solve(text))["partitions"]
         simulated, parts = _simulate(text)
-    except _engine.Runaway as fault:
+    except (_engine.Runaway, _engine.SpecError) as fault:
         return Pair(number, refused=str(fault))
     full = _full_nodes(spec, simulated)
     both = zip(spec["partitions"], solved, simulated, parts, strict=True)

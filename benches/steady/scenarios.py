@@ -349,6 +349,30 @@ def interrupts(dice: random.Random) -> tuple[Table, list[float]]:
     return data, shares
 
 
+def locks(dice: random.Random) -> tuple[Table, list[float]]:
+    """Partitions of any of these, most of whose threads sleep for a lock."""
+    kind = dice.choice(["dedicated", "powervm", "prsm", "linux", "credit2"])
+    data, shares = PLATFORMS[kind](dice)
+    partitions: Any = data["partition"]
+    for at, one in enumerate(partitions):
+        if dice.random() < 0.2:
+            continue
+        processors, work = one["processors"], one["workload"]
+        own = processors.get("virtual", processors.get("cores")) * one.get("smt", 1)
+        # So many of them have the lock or want it while all work.
+        kept = dice.choice([0.2, 0.5, 0.9, 1.5]) / own
+        work["profile"] |= {
+            "lock_kind": "sleeping",
+            "lock_share": round(min(kept, 0.5), 4),
+            "lock_hold_instructions": dice.choice([500, 2_000, 10_000]),
+            "lock_switch_instructions": 2_500,
+        }
+        shares[at] = min(shares[at], 0.55)
+        if "count" in work and work["count"] > own:
+            work["count"] = own
+    return data, shares
+
+
 def io_threads(dice: random.Random) -> tuple[Table, list[float]]:
     """Guests of a Linux host, most with threads of the host that do their input and output."""
     data, shares = host(dice, "linux")
@@ -388,5 +412,6 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "interrupts": interrupts,
     "io_threads": io_threads,
     "guests": guests,
+    "locks": locks,
     "soft": soft,
 }

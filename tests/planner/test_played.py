@@ -101,8 +101,9 @@ def test_a_layout_is_warmed_up_as_its_run_is() -> None:
 
 
 SLEEPS = GUEST.format(name="kvm", rate=50).replace("virtual = 24", "virtual = 2")
-SLEEPS = SLEEPS.replace('"oltp"', '{ base = "oltp", lock_share = 0.05, lock_kind = "sleeping" }')
-WHY = "partition kvm: a lock for which threads sleep"
+BRIEF = '{ base = "oltp", lock_share = 0.05, lock_kind = "sleeping", lock_hold_instructions = 200 }'
+SLEEPS = SLEEPS.replace('"oltp"', BRIEF)
+WHY = "partition kvm: a lock for which threads sleep that is held for less than a tenth of a switch"
 
 
 def test_who_has_to_play_says_so_before_with_the_reason(tmp_path: Path) -> None:

@@ -28,7 +28,15 @@ const BURST_GRAINS: f64 = 5.0;
 /// What a waiter spins at most, in switches, which is what sleeping costs: away from the processor,
 /// and back. So it never loses more than twice what it would if it knew how long the wait is
 /// (Karlin, Li, Manasse, Owicki: Empirical studies of competitive spinning, 1991).
-const SPIN_SWITCHES: f64 = 2.0;
+pub const SPIN_SWITCHES: f64 = 2.0;
+
+/// How many acquisitions are taken as one; `core_ns` is the core part of an instruction, `burst`
+/// the mean of the bursts.
+pub fn grain(profile: &Profile, core_ns: f64, burst: f64) -> f64 {
+    let between = profile.lock_hold_instructions / profile.lock_share;
+    let most = (GRAIN_NS / core_ns).min(burst / BURST_GRAINS);
+    (most / between).max(1.0)
+}
 
 /// What a thread of the guest is at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,8 +90,7 @@ impl Mutex {
         let sleeps = profile.lock_kind == LockKind::Sleeping && profile.lock_share > 0.0;
         sleeps.then(|| {
             let between = profile.lock_hold_instructions / profile.lock_share;
-            let most = (GRAIN_NS / core_ns).min(burst / BURST_GRAINS);
-            let grain = (most / between).max(1.0);
+            let grain = grain(profile, core_ns, burst);
             Box::new(Self {
                 between: grain * between,
                 switch: grain * profile.lock_switch_instructions,

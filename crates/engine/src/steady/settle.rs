@@ -1,6 +1,6 @@
 //! One step towards the fixed point: price, queue, share out, place, load the machine.
 
-use crate::cost::{Class, Spent, Wants};
+use crate::cost::{Book, Class, Spent, Wants};
 use crate::ids::ChipId;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
@@ -8,6 +8,7 @@ use crate::steady::layout::state::{classes, in_use, Doing, Site, State, Stay, NO
 use crate::steady::leap::{Leap, Went};
 use crate::steady::queues::chain;
 use crate::steady::queues::filling::{Filled, THREADS};
+use crate::steady::queues::held_up;
 use crate::steady::windows::slices::ever_run;
 
 /// Relative change of a partition's cores from which on it counts as settled.
@@ -282,11 +283,19 @@ impl State {
         let filled = filled(doing, form);
         let part = doing.handled.part_of([demand].into_iter());
         let arrivals = asked.unwrap_or_else(|| doing.handled.answered(demand, part));
-        doing.load = if filled.vps() < form.filled.vps() {
+        let (arrivals, known) = if filled.vps() < form.filled.vps() {
             let arrivals = arrivals.at_first(filled.vps(), form.filled.vps());
-            chain::load(arrivals, &rates, filled, &[])
+            (arrivals, &[][..])
         } else {
-            chain::load(arrivals, &rates, filled, &form.known)
+            (arrivals, &form.known[..])
+        };
+        doing.load = match form.lock {
+            Some(lock) => {
+                let share = with_lock(doing, form);
+                let at = (lock, share, &mut self.locks[at]);
+                held_up::load(arrivals, &rates, (filled, known), at)
+            }
+            None => chain::load(arrivals, &rates, filled, known),
         };
         doing.load.overrun |= doing.handled.is_short(demand, part);
         doing
@@ -384,7 +393,8 @@ impl State {
                 }
                 let work_ns = doing.burst * class.ns;
                 let all_ns = work_ns + doing.reload_ns + doing.extra.ns;
-                let working = (1.0 - doing.stalled) * work_ns / all_ns;
+                let spun = doing.load.spun;
+                let working = (1.0 - doing.stalled) * (1.0 - spun) * work_ns / all_ns;
                 let busy_threads = vps * busy as f64 * working;
                 let instructions = busy_threads / class.ns;
                 threads += busy_threads;
@@ -403,6 +413,22 @@ impl State {
             let ns = if done > 0.0 { threads / done } else { 1.0 };
             spread.set_work(chip, threads, ns, weight);
         }
+    }
+}
+
+/// The share of a thread's time with its lock: the way of the lock's line belongs to it.
+fn with_lock(doing: &Doing, form: &Form) -> f64 {
+    let own = form.partition.profile.lock_share;
+    let (mut all, mut way) = (0.0, 0.0);
+    for site in &doing.sites {
+        let class = &classes(&doing.sites, site)[1];
+        all += site.share * class.ns;
+        way += site.share * class.books.of(Book::Spin);
+    }
+    if all > 0.0 {
+        (own * (all - way) + way) / all
+    } else {
+        own
     }
 }
 

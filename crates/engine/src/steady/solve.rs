@@ -3,7 +3,7 @@
 use crate::machine::Topology;
 use crate::sim;
 use crate::spec::{Partition, Policy, Spec};
-use crate::steady::answer::{answer, Compared, Solved, SolvedPartition};
+use crate::steady::answer::{answer, loses_holders, Compared, Solved, SolvedPartition};
 use crate::steady::compare::Comparing;
 use crate::steady::fault::SolveFault;
 use crate::steady::layout::form::Form;
@@ -60,7 +60,7 @@ impl Layouts {
         refuse_mixed_groups(&first)?;
         let mut own = State::new(spec, limits(spec), tree, &first);
         own.host = Host::of(spec, &own.tree);
-        Ok(Self {
+        let mut made = Self {
             spec: spec.clone(),
             work: own.clone(),
             base: own.clone(),
@@ -69,7 +69,12 @@ impl Layouts {
             near: vec![0; forms.len()],
             forms,
             comparing: None,
-        })
+        };
+        // What such a lock comes to is known only when it is seen who waits for a processor.
+        if made.forms.iter().any(|of| of[0].lock.is_some()) {
+            made.solve(&vec![0; made.forms.len()])?;
+        }
+        Ok(made)
     }
 
     /// Adds a form of a partition and returns its number.
@@ -113,6 +118,15 @@ impl Layouts {
         };
         let above = self.cores_from_above(state, chosen);
         let forms = chosen.iter().zip(&self.forms).map(|(at, of)| &of[*at]);
+        for (doing, form) in state.doing.iter().zip(forms.clone()) {
+            if loses_holders(doing, form) {
+                return Err(SolveFault::Unknown {
+                    partition: form.partition.name.clone(),
+                    what: "a lock for which threads sleep whose holders wait for a processor"
+                        .into(),
+                });
+            }
+        }
         let told = state.doing.iter().zip(&state.cps).zip(forms);
         Ok(Solved {
             partitions: told

@@ -5,8 +5,7 @@ use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
 use crate::spec::{
-    Accounting, Guest, LockKind, Machine, Partition, Polarization, Policy, Processors, Spec,
-    Workload,
+    Accounting, Guest, Machine, Partition, Polarization, Policy, Processors, Spec, Workload,
 };
 use crate::steady::cp::guests::Guests;
 use crate::steady::fault::SolveFault;
@@ -15,6 +14,7 @@ use crate::steady::layout::threads::Threads;
 use crate::steady::queues::demand::{again, staying, together, Arrivals, Demand};
 use crate::steady::queues::devices::{AsksIo, Handling, Serves};
 use crate::steady::queues::filling::{Busy, Filled};
+use crate::steady::queues::locks::{Lock, MOST_RELEASES};
 
 /// One form of a partition.
 #[derive(Clone, Debug)]
@@ -66,6 +66,8 @@ pub(in crate::steady) struct Form {
     /// Whose input and output it does, and what its own asks of such threads.
     pub serves: Option<Serves>,
     pub asks_io: Option<AsksIo>,
+    /// A lock for which its threads sleep.
+    pub lock: Option<Lock>,
     /// What a host knows of its threads.
     pub threads: Threads,
     /// What runs under z/VM.
@@ -84,7 +86,7 @@ impl Form {
             partition: one.name.clone(),
             what: what.into(),
         };
-        if let Some(what) = only_simulated(one, host.as_ref()) {
+        if let Some(what) = only_simulated(machine, one, host.as_ref()) {
             return Err(unknown(what));
         }
         let guests = Guests::of(one)?;
@@ -93,7 +95,8 @@ impl Form {
         let serves = Serves::of(spec, one);
         let mut demand =
             demand_of((spec, one), guests.as_ref(), (&each, serves.as_ref())).map_err(unknown)?;
-        demand.scattered &= host.is_none();
+        let lock = Lock::of(machine, one);
+        demand.scattered &= host.is_none() && lock.is_none();
         let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
         let reads = memory::place(machine, tree, one);
@@ -133,19 +136,25 @@ impl Form {
             free: owns && machine.hypervisor.policy == Policy::Prsm,
             stays,
             snoozes: aix && one.smt > 1 && machine.accounting == Accounting::DecodeSlots,
-            polls_ns: match &one.guest {
-                Guest::Aix(aix) => aix.snooze_delay_ns.map_or(f64::INFINITY, |ns| ns as f64),
-                _ => 0.0,
-            },
+            polls_ns: polls_ns(&one.guest),
             handling: Handling::of(one),
             serves,
             asks_io: AsksIo::of(one),
+            lock,
             threads: host.unwrap_or_default(),
             guests,
             workloads,
             first_workload: 0,
             partition: one.clone(),
         })
+    }
+}
+
+/// For how long threads of a guest poll before they go [ns]; without an end where it is told so.
+fn polls_ns(guest: &Guest) -> f64 {
+    match guest {
+        Guest::Aix(aix) => aix.snooze_delay_ns.map_or(f64::INFINITY, |ns| ns as f64),
+        _ => 0.0,
     }
 }
 
@@ -206,12 +215,29 @@ fn without_rest(workload: &Workload) -> &'static str {
     }
 }
 
-/// What of a partition only events tell.
-fn only_simulated(one: &Partition, host: Option<&Threads>) -> Option<&'static str> {
-    let profile = &one.profile;
-    if profile.lock_kind == LockKind::Sleeping && profile.lock_share > 0.0 {
-        return Some("a lock for which threads sleep");
+/// What of its lock only events tell.
+fn lock_only_simulated(machine: &Machine, one: &Partition) -> Option<&'static str> {
+    let lock = (0..=one.beside.len()).find_map(|at| Lock::of(machine, &one.with_load(at)))?;
+    if !one.beside.is_empty() {
+        return Some("a lock for which threads sleep, of one of several workloads");
     }
+    if matches!(one.guest, Guest::Zvm(_)) {
+        return Some("a lock for which threads sleep under z/VM");
+    }
+    (lock.releases() > MOST_RELEASES)
+        .then_some("a lock for which threads sleep that is held for less than a tenth of a switch")
+}
+
+/// What of a partition only events tell.
+fn only_simulated(
+    machine: &Machine,
+    one: &Partition,
+    host: Option<&Threads>,
+) -> Option<&'static str> {
+    if let Some(what) = lock_only_simulated(machine, one) {
+        return Some(what);
+    }
+    let profile = &one.profile;
     if profile.flush_instructions > 0.0 && waits_for_flushes(one) {
         return Some("waiting for flushes of translations");
     }

@@ -14,6 +14,7 @@ use crate::steady::layout::scope::Scope;
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::devices::Handled;
 use crate::steady::queues::filling::THREADS;
+use crate::steady::queues::locks::Known;
 use crate::steady::queues::overflow::Groups;
 use crate::steady::queues::visits::Visit;
 
@@ -297,6 +298,8 @@ pub(in crate::steady) struct State {
     pub at_type: usize,
     /// z/VM's own in each partition.
     pub cps: Vec<Cp>,
+    /// What is known of the lock of each partition for which its threads sleep.
+    pub locks: Vec<Known>,
     /// Who may use which processors, on a host.
     pub host: Option<Host>,
 }
@@ -343,6 +346,7 @@ impl State {
             types,
             at_type: 0,
             cps: vec![Cp::default(); forms.len()],
+            locks: vec![Known::default(); forms.len()],
             host: None,
             active,
             machine: in_effect(spec),

@@ -36,6 +36,8 @@ pub(in crate::steady) struct Load {
     pub wakes_per_ns: f64,
     /// Share of the bursts that find all virtual processors at work.
     pub full: f64,
+    /// Share of the threads' time that they spin for a lock for which they sleep in the end.
+    pub spun: f64,
     /// Whether more comes than can go.
     pub overrun: bool,
 }
@@ -95,12 +97,52 @@ fn always(threads: f64, duty: f64, rates: &[f64; THREADS], filled: Filled) -> Lo
     load
 }
 
-/// Goes through the states from none on; probabilities are scaled by that of state 0, and all sums
-/// again where they would leave what a number can hold. None where more comes than ever goes.
-///
-/// Threads that spin for a lock get less done the more of them run, so that a crowd which once has
-/// grown may grow for ever though few are served with ease. It counts if it is ever seen: what is
-/// beyond a state as rare as [`TAIL`] does not come about in a run.
+/// What virtual processors do while so many threads are about.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::steady) struct Now {
+    pub busy: Busy,
+    /// Mean square of those with work.
+    pub squares: f64,
+    /// Bursts done in a nanosecond.
+    pub rate: f64,
+    /// Threads that are woken in a nanosecond though no burst comes.
+    pub woken: f64,
+    /// Threads that wait for a logical processor.
+    pub waiting: f64,
+    /// Busy threads, and those of them that spin.
+    pub threads: f64,
+    pub spins: f64,
+}
+
+impl Now {
+    /// Part of the way to another.
+    pub fn mix(self, other: Self, part: f64) -> Self {
+        let of = |a: f64, b: f64| a + part * (b - a);
+        Self {
+            busy: self.busy.mix(other.busy, part),
+            squares: of(self.squares, other.squares),
+            rate: of(self.rate, other.rate),
+            woken: of(self.woken, other.woken),
+            waiting: of(self.waiting, other.waiting),
+            threads: of(self.threads, other.threads),
+            spins: of(self.spins, other.spins),
+        }
+    }
+
+    /// While so many threads have work, of so many that can be busy at once.
+    fn of(busy: Busy, rates: &[f64; THREADS], (threads, most): (u32, u32)) -> Self {
+        Self {
+            busy,
+            squares: busy.vps * busy.vps,
+            rate: busy.rate(rates),
+            waiting: f64::from(threads.saturating_sub(most)),
+            threads: f64::from(threads),
+            ..Self::default()
+        }
+    }
+}
+
+/// Goes through the states, all logical processors being busy from a number of threads on.
 fn walk(
     arrivals: impl Fn(f64) -> f64,
     rates: &[f64; THREADS],
@@ -109,35 +151,47 @@ fn walk(
 ) -> Option<Load> {
     let most = filled.threads();
     let at = |n: u32| {
-        let n = n.min(most);
-        known
-            .get(n as usize)
-            .copied()
-            .unwrap_or_else(|| Busy::of(filled, n))
+        let there = n.min(most);
+        let told = known.get(there as usize).copied();
+        let busy = told.unwrap_or_else(|| Busy::of(filled, there));
+        Now::of(busy, rates, (n, most))
     };
-    let mut sums = Sums {
-        most: f64::from(most),
-        ..Sums::default()
-    };
+    walk_through(arrivals, at, (most, filled.returns), count)
+}
+
+/// Goes through the states from none on, which are all alike from `most` on; probabilities are
+/// scaled by that of state 0, and all sums again where they would leave what a number can hold.
+/// None where more comes than ever goes.
+///
+/// Threads that spin for a lock get less done the more of them run, so that a crowd which once has
+/// grown may grow for ever though few are served with ease. It counts if it is ever seen: what is
+/// beyond a state as rare as [`TAIL`] does not come about in a run.
+pub(in crate::steady) fn walk_through(
+    arrivals: impl Fn(f64) -> f64,
+    mut at: impl FnMut(u32) -> Now,
+    (most, returns): (u32, bool),
+    count: Option<f64>,
+) -> Option<Load> {
+    let mut sums = Sums::default();
     let (mut p, mut n) = (1.0_f64, 0_u32);
-    let (mut now, mut rate) = (at(0), 0.0);
+    let mut now = Now { rate: 0.0, ..at(0) };
     loop {
         let coming = arrivals(f64::from(n)).max(0.0);
-        sums.add_last(p, f64::from(n), &now, rate);
-        sums.add_coming(p * coming, &now, filled.returns);
+        sums.add_last(p, f64::from(n), &now);
+        sums.add_coming(p * coming, &now.busy, returns);
+        sums.load.wakes_per_ns += p * now.woken * now.busy.wakes;
         sums.add_held(p * coming, n >= most);
         let next = at(n + 1);
-        let next_rate = next.rate(rates);
-        let ratio = coming / next_rate;
+        let ratio = coming / next.rate;
         if n >= most && count.is_none() {
             if ratio >= 1.0 {
                 return None;
             }
-            sums.add_tail(p * ratio, n + 1, ratio, (&now, rate));
+            sums.add_tail(p * ratio, n + 1, ratio, &now);
             sums.add_held(p * ratio / (1.0 - ratio) * coming, true);
             break;
         }
-        (now, rate) = (next, next_rate);
+        now = next;
         p *= ratio;
         n += 1;
         let is_small = ratio < 0.9 && p < TAIL * sums.all * (1.0 - ratio);
@@ -158,9 +212,10 @@ struct Sums {
     load: Load,
     squares: f64,
     coming: f64,
-    /// All that come, and the most threads that are busy.
+    /// All that come.
     came: f64,
-    most: f64,
+    /// Busy threads.
+    threads: f64,
 }
 
 impl Sums {
@@ -180,23 +235,27 @@ impl Sums {
     }
 
     /// A state of `n` threads.
-    fn add_last(&mut self, p: f64, n: f64, busy: &Busy, rate: f64) {
+    fn add_last(&mut self, p: f64, n: f64, now: &Now) {
         self.all += p;
-        for (sum, vps) in self.load.with.iter_mut().zip(busy.with) {
+        for (sum, vps) in self.load.with.iter_mut().zip(now.busy.with) {
             *sum += p * vps;
         }
-        self.load.vps += p * busy.vps;
-        self.squares += p * busy.vps * busy.vps;
+        self.load.vps += p * now.busy.vps;
+        self.squares += p * now.squares;
         self.load.runnable += p * n;
-        self.load.waiting += p * (n - self.most).max(0.0);
-        self.load.bursts_per_ns += p * rate;
+        self.load.waiting += p * now.waiting;
+        self.load.bursts_per_ns += p * now.rate;
+        self.load.spun += p * now.spins;
+        self.threads += p * now.threads;
     }
 
     /// States from `n` on, in which all logical processors are busy and each has `ratio` times the
     /// probability of the one before it.
-    fn add_tail(&mut self, p: f64, n: u32, ratio: f64, (busy, rate): (&Busy, f64)) {
-        let all = p / (1.0 - ratio);
-        self.add_last(all, f64::from(n) + ratio / (1.0 - ratio), busy, rate);
+    fn add_tail(&mut self, p: f64, n: u32, ratio: f64, now: &Now) {
+        let (all, more) = (p / (1.0 - ratio), 1.0 + ratio / (1.0 - ratio));
+        let waiting = now.waiting + more;
+        let mean = f64::from(n - 1) + more;
+        self.add_last(all, mean, &Now { waiting, ..*now });
     }
 
     fn scale(&mut self, by: f64) {
@@ -204,6 +263,7 @@ impl Sums {
         self.squares *= by;
         self.coming *= by;
         self.came *= by;
+        self.threads *= by;
         self.load.with.iter_mut().for_each(|sum| *sum *= by);
         for sum in [
             &mut self.load.vps,
@@ -213,6 +273,7 @@ impl Sums {
             &mut self.load.bursts_per_ns,
             &mut self.load.wakes_per_ns,
             &mut self.load.full,
+            &mut self.load.spun,
         ] {
             *sum *= by;
         }
@@ -223,6 +284,7 @@ impl Sums {
         self.scale(1.0 / all);
         self.load.full /= self.coming.max(1e-300);
         self.load.held /= self.came.max(1e-300);
+        self.load.spun /= self.threads.max(1e-300);
         self.load.vps_variance = (self.squares - self.load.vps * self.load.vps).max(0.0);
         self.load
     }

@@ -68,6 +68,18 @@ impl Busy {
         busy
     }
 
+    /// Part of the way to others.
+    pub fn mix(mut self, other: Self, part: f64) -> Self {
+        let of = |a: f64, b: f64| a + part * (b - a);
+        for (own, other) in self.with.iter_mut().zip(other.with) {
+            *own = of(*own, other);
+        }
+        self.vps = of(self.vps, other.vps);
+        self.wakes = of(self.wakes, other.wakes);
+        self.full = of(self.full, other.full);
+        self
+    }
+
     /// Bursts done in a nanosecond, by what one virtual processor does.
     pub fn rate(&self, rates: &[f64; THREADS]) -> f64 {
         self.with

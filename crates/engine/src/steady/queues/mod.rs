@@ -6,6 +6,8 @@ pub(in crate::steady) mod devices;
 pub(in crate::steady) mod filling;
 pub(in crate::steady) mod grants;
 pub(in crate::steady) mod halts;
+pub(in crate::steady) mod held_up;
+pub(in crate::steady) mod locks;
 pub(in crate::steady) mod mixture;
 pub(in crate::steady) mod overflow;
 pub(in crate::steady) mod passage;
