@@ -92,6 +92,8 @@ def test_the_words_of_dispatches_are_those_of_the_engine() -> None:
     body = source.split("pub enum Reason {", 1)[1].split("\n}", 1)[0]
     named = dict(re.findall(r"(\w+) = (\d+),", body))
     spaced = {re.sub(r"(?<=[a-z])(?=[A-Z])", " ", n).lower(): int(i) for n, i in named.items()}
+    # Of what has not ended only those are told who look on while it runs: it is never recorded.
+    assert spaced.pop("unended") == len(REASONS)
     assert spaced == {word: number for number, word in enumerate(REASONS)}
     assert (len(DISTANCES), len(KINDS)) == (3, 2)
 
