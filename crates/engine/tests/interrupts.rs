@@ -5,11 +5,11 @@ mod common;
 use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
 use common::{
     aix, assert_all, dedicated, loops, machine, memory, partition, quiet_unix, run, shared, spec,
-    transactions, Outcome, GIB, SECOND,
+    transactions, waiting, Outcome, GIB, SECOND,
 };
 use homenode_engine::sim::{check, Wrong};
 use homenode_engine::spec::{
-    Distribution, Guest, HostThreads, Interrupts, LockKind, Partition, Policy, Spec, Workload,
+    Distribution, Guest, HostThreads, Interrupts, LockKind, Partition, Policy, Spec,
 };
 
 /// 10 us an interrupt, on these processors, of which 4 us are the interrupt itself.
@@ -59,12 +59,7 @@ fn pinned(name: &str, cpus: &[u16]) -> Partition {
 
 /// A vPar of so many cores: transactions of 1 ms, half of which waits once for a device.
 fn vpar(cores: u16, rate_per_s: f64) -> Partition {
-    let waits = Workload::Transactions {
-        rate_per_s,
-        bursts: 2.0,
-        wait_ns: 5_000_000,
-        burst_work: Distribution::Exponential,
-    };
+    let waits = waiting(rate_per_s, 5_000_000);
     let mut one = partition("vpar", dedicated(0..cores, false), waits);
     one.guest = Guest::Hpux(quiet_unix());
     one
@@ -347,12 +342,7 @@ fn a_guest_that_folds_moves_threads_and_has_locks_keeps_its_books() {
 
 /// Transactions of a guest on processors 0 and 1, whose device interrupts processor 2.
 fn answered(told: Interrupts, rate_per_s: f64) -> Outcome {
-    let waits = Workload::Transactions {
-        rate_per_s,
-        bursts: 2.0,
-        wait_ns: 1_000_000,
-        burst_work: Distribution::Exponential,
-    };
+    let waits = waiting(rate_per_s, 1_000_000);
     let host = HostThreads {
         pins: vec![vec![0, 1]; 2],
         ..of_kvm(plain_kvm())

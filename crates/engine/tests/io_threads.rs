@@ -3,21 +3,14 @@
 mod common;
 
 use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
-use common::{assert_all, run, Outcome, SECOND};
+use common::{assert_all, run, waiting, Outcome, SECOND};
 use homenode_engine::sim::{check, Wrong};
-use homenode_engine::spec::{
-    Distribution, HostThreads, IoThreads, Partition, Policy, Spec, Workload,
-};
+use homenode_engine::spec::{HostThreads, IoThreads, Partition, Policy, Spec, Workload};
 
 /// A guest of two virtual processors on processors 0 and 1: 2,000 transactions a second, each of
 /// two bursts of 100 us with a wait of 1 ms between them, on average.
 fn guest() -> Partition {
-    let waits = Workload::Transactions {
-        rate_per_s: 2_000.0,
-        bursts: 2.0,
-        wait_ns: 1_000_000,
-        burst_work: Distribution::Exponential,
-    };
+    let waits = waiting(2_000.0, 1_000_000);
     let host = HostThreads {
         pins: vec![vec![0, 1]; 2],
         ..of_kvm(plain_kvm())

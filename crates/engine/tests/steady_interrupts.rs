@@ -5,7 +5,8 @@ mod common;
 
 use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
 use common::{
-    dedicated, loops, machine, partition, plain_profile, quiet_unix, run, shared, spec, SECOND,
+    dedicated, loops, machine, partition, plain_profile, quiet_unix, run, shared, spec, waiting,
+    SECOND,
 };
 use homenode_engine::spec::{
     Distribution, Guest, HostThreads, Interrupts, IoThreads, Load, Partition, Policy, Spec,
@@ -31,12 +32,7 @@ fn interrupts(cpus: &[u16], rate_per_s: f64) -> Option<Box<Interrupts>> {
 
 /// Work of 1 ms in two bursts, with a wait between them.
 fn waits(rate_per_s: f64) -> Workload {
-    Workload::Transactions {
-        rate_per_s,
-        bursts: 2.0,
-        wait_ns: 5_000_000,
-        burst_work: Distribution::Exponential,
-    }
+    waiting(rate_per_s, 5_000_000)
 }
 
 /// A partition of four cores of its own.

@@ -92,17 +92,7 @@ fn what_comes_from_outside_waits_for_the_lock_longer_the_more_it_is_held() {
 
 #[test]
 fn one_user_more_never_means_less_and_a_greater_share_never_means_more() {
-    let users = |count, section| {
-        let workload = Workload::Users {
-            count,
-            think_ns: 2_000_000,
-            bursts: 1.0,
-            wait_ns: 0,
-            burst_work: Distribution::Exponential,
-            think: Distribution::Exponential,
-        };
-        one(&layout(workload, 32, section))
-    };
+    let users = |count, section| one(&layout(common::users(count, 2_000_000), 32, section));
     let section = (0.2, 4_000.0, 2_500.0);
     let by_users = [2, 3, 8, 9, 20, 21, 40, 41].map(|count| users(count, section).throughput);
     assert!(

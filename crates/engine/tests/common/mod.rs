@@ -189,6 +189,16 @@ pub fn transactions(rate_per_s: f64, burst_work: Distribution) -> Workload {
     }
 }
 
+/// Transactions of two exponential bursts, with a wait for a device between them.
+pub fn waiting(rate_per_s: f64, wait_ns: u64) -> Workload {
+    Workload::Transactions {
+        rate_per_s,
+        bursts: 2.0,
+        wait_ns,
+        burst_work: Distribution::Exponential,
+    }
+}
+
 /// Users whose interactions are one exponential burst each.
 pub fn users(count: u32, think_ns: u64) -> Workload {
     Workload::Users {

@@ -71,15 +71,9 @@ impl World<Partitions> {
         let vm = cp.vm_of(vcpu);
         vm.tx_done += 1;
         vm.response_ns += response;
-        let served = vm.served.as_deref_mut();
-        let thinks = served.as_ref().is_some_and(|served| served.work.users > 0);
-        let next = served.and_then(|served| served.waiting.pop_front());
-        let v = &mut cp.vcpus[vcpu];
-        v.task = next.map_or(Task::None, Task::Transaction);
-        let goes_on = next.is_some() || v.has_more();
-        if !goes_on {
-            v.mode = Mode::Idle;
-        }
+        let served = vm.served.as_deref();
+        let thinks = served.is_some_and(|served| served.work.users > 0);
+        let goes_on = cp.takes_next(vcpu);
         let meter = self.meter_now(partition);
         meter.tx_done += 1;
         meter.response_ns += response;

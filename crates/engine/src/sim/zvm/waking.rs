@@ -35,21 +35,27 @@ impl World<Partitions> {
 
     /// A virtual processor has done a daemon's work; whether it goes on.
     pub fn end_daemon(&mut self, partition: PartitionId, vcpu: VcpuId) -> bool {
-        let cp = self.sys.cp(partition);
-        let served = cp.vm_of(vcpu).served.as_deref_mut();
-        let next = served.and_then(|served| served.waiting.pop_front());
-        let v = &mut cp.vcpus[vcpu];
-        v.task = next.map_or(Task::None, Task::Transaction);
-        let goes_on = next.is_some() || v.has_more();
-        if !goes_on {
-            v.mode = Mode::Idle;
-            self.meter_now(partition).runnable -= 1;
-        }
+        let goes_on = self.sys.cp(partition).takes_next(vcpu);
+        self.meter_now(partition).runnable -= u32::from(!goes_on);
         goes_on
     }
 }
 
 impl Cp {
+    /// A virtual processor takes the next transaction that waits, if there is one; whether it has
+    /// anything to do now. It idles else.
+    pub fn takes_next(&mut self, vcpu: VcpuId) -> bool {
+        let served = self.vm_of(vcpu).served.as_deref_mut();
+        let next = served.and_then(|served| served.waiting.pop_front());
+        let v = &mut self.vcpus[vcpu];
+        v.task = next.map_or(Task::None, Task::Transaction);
+        let goes_on = next.is_some() || v.has_more();
+        if !goes_on {
+            v.mode = Mode::Idle;
+        }
+        goes_on
+    }
+
     /// The virtual processor of a machine that does a daemon's work, and whether it waits: one that
     /// does, else any.
     fn who_takes_a_daemon(&mut self, vm: VmId) -> (VcpuId, bool) {
