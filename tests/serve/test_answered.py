@@ -11,19 +11,27 @@ import pytest
 
 from homenode.serve import answered
 from homenode.serve.answered import Answered
+from homenode.serve.figures import figures_text
+from homenode.serve.layouts import answer_text
 from homenode.serve.solving import Solving
 
 
 class Counting:
     """Stands for the workers."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = 0.0) -> None:
         self.asked: list[dict[str, Any]] = []
+        self.calls: list[object] = []
+        self.seconds = seconds
+
+    def there_in(self, _: object, __: str) -> float:
+        return self.seconds
 
     async def latest(
-        self, _: str, __: object, path: str, edits: dict[str, Any], **_how: bool
+        self, _: str, call: object, path: str, edits: dict[str, Any], **_how: bool
     ) -> bytes:
         self.asked.append(edits)
+        self.calls.append(call)
         return f"{len(self.asked)} {Path(path).read_text()}".encode()
 
 
@@ -71,3 +79,16 @@ def test_the_oldest_goes_where_there_is_no_room(
     for edits in ({"a": 1}, {"a": 2}, {"a": 1}, {"a": 3}, {"a": 1}, {"a": 2}):
         ask(held, path, edits)
     assert workers.asked == [{"a": 1}, {"a": 2}, {"a": 3}, {"a": 2}]
+
+
+@pytest.mark.parametrize(("seconds", "call"), [(0.05, answer_text), (0.5, figures_text)])
+def test_what_comes_soon_comes_whole_and_is_not_worked_out_twice(
+    path: Path, seconds: float, call: object
+) -> None:
+    workers = Counting(seconds)
+    held = Answered(cast("Solving", workers))
+    first = asyncio.run(held.figures("a", str(path), {"a": 1}))
+    assert workers.calls == [call]
+    again = ask(held, path, {"a": 1})
+    assert (first == again) == (call is answer_text)
+    assert len(workers.calls) == (1 if call is answer_text else 2)

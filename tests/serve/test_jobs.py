@@ -402,6 +402,31 @@ def test_more_than_can_wait_are_told_to_come_again(monkeypatch: pytest.MonkeyPat
     assert (told.value.status, told.value.after_s) == (503, 1)
 
 
+def test_how_soon_it_comes_is_told_by_how_long_it_took_and_by_those_before(tmp_path: Path) -> None:
+    async def asked() -> list[float]:
+        desk, held = Solving(workers=1), Held(tmp_path)
+        try:
+            told = [desk.there_in(Path.exists, tmp_path)]
+            await desk.done(Path.exists, tmp_path)
+            told.append(desk.there_in(Path.exists, tmp_path))
+            first = held.begin(desk)
+            await asyncio.sleep(0)
+            told.append(desk.there_in(Path.exists, tmp_path))
+            waits = asyncio.create_task(desk.latest("me", Path.exists, tmp_path, urgent=True))
+            await asyncio.sleep(0)
+            told.append(desk.there_in(Path.exists, tmp_path))
+            await held.let_go()
+            await asyncio.gather(first, waits)
+            return told
+        finally:
+            desk.close()
+
+    never, alone, behind_one, behind_two = asyncio.run(asked())
+    assert never == float("inf")
+    assert 0.0 < alone < PATIENCE_S
+    assert [behind_one, behind_two] == pytest.approx([2 * alone, 3 * alone])
+
+
 def test_a_lost_worker_is_replaced() -> None:
     async def asked() -> None:
         desk = Solving(workers=1)

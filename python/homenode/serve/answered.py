@@ -13,6 +13,8 @@ from homenode.serve.layouts import answer_text
 from homenode.serve.solving import Solving
 
 _MOST_BYTES = 32 << 20
+_SOON_S = 0.1
+"""What comes so soon is taken to come at once, by people: there is no need for first figures."""
 Call = Callable[[str, Mapping[str, Any]], bytes]
 
 
@@ -31,10 +33,14 @@ class Answered:
         )
 
     async def figures(self, visitor: str, path: str, edits: Mapping[str, Any]) -> bytes:
-        """The first figures of a visitor's latest layout; all of it where that is known."""
+        """The first figures of a visitor's latest layout; all of it where that is known, or there
+        as soon: who gets both has the layout worked out twice.
+        """
         for call in (answer_text, figures_text):
             if known := self._known(call, path, edits):
                 return known
+        if self._solving.there_in(answer_text, path) <= _SOON_S:
+            return await self._asked(answer_text, visitor, path, edits, urgent=True)
         return await self._asked(figures_text, visitor, path, edits, urgent=True)
 
     def _known(self, call: Call, path: str, edits: Mapping[str, Any]) -> bytes | None:

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -36,6 +38,8 @@ _MOST_RESIDENT = 512 << 20
 """Bytes that a worker holds; it begins with half of it, and V8, which draws, gives little back."""
 _LOOK = 64
 """Calls between two looks at that."""
+_MOST_TIMED = 1000
+"""Files of which it is known how long they take."""
 
 
 class _Place:
@@ -69,6 +73,11 @@ class _Turns:
     def leave_one(self) -> bool:
         """Whether one more leaves another free for who is urgent."""
         return self._free > 1
+
+    @property
+    def urgent(self) -> int:
+        """How many come before who is urgent too; 0 also where nobody is at work."""
+        return len(self._urgent) + (not self._free)
 
     @contextlib.asynccontextmanager
     async def mine(self, place: _Place | None) -> AsyncIterator[None]:
@@ -131,6 +140,7 @@ class Solving:
         self._waiting = 0
         self._latest: dict[tuple[str, bool], _Place] = {}
         self._calls = 0
+        self._took: dict[tuple[object, object], float] = {}
         self._warmed: Callable[[], None] | None = None
 
     def _made(self) -> ProcessPoolExecutor:
@@ -142,6 +152,13 @@ class Solving:
         self._warmed = call
         for _ in range(self._workers):
             self._pool.submit(call)
+
+    def there_in(self, call: Callable[..., Any], of: object) -> float:
+        """Seconds until an urgent call with this first word is answered, as it took last and as
+        many as come before it; without end where it was never asked.
+        """
+        each = self._took.get((call, of), math.inf)
+        return each * (1 + self._turns.urgent / self._workers)
 
     async def latest(
         self,
@@ -199,14 +216,18 @@ class Solving:
     async def _called(self, call: Callable[..., Any], words: tuple[object, ...]) -> Any:
         pool = self._pool
         try:
-            future = asyncio.get_running_loop().run_in_executor(pool, call, *words)
-            found = await asyncio.wait_for(asyncio.shield(future), _MOST_S)
+            future = asyncio.get_running_loop().run_in_executor(pool, _timed, call, words)
+            found, took = await asyncio.wait_for(asyncio.shield(future), _MOST_S)
         except TimeoutError as error:
             self._begin_anew(pool)
             raise RefusedError(503, f"the layout took more than {_MOST_S:g} s") from error
         except BrokenProcessPool as error:
             self._begin_anew(pool)
             raise busy("a worker was lost") from error
+        if words and isinstance(words[0], str | Path):
+            if len(self._took) >= _MOST_TIMED:
+                self._took.clear()
+            self._took[call, words[0]] = took
         self._calls += 1
         if self._calls % _LOOK == 0:
             self._replace_grown()
@@ -248,6 +269,12 @@ def _end(pool: ProcessPoolExecutor) -> None:
     pool.shutdown(wait=False, cancel_futures=True)
     for worker in workers:
         worker.terminate()
+
+
+def _timed(call: Callable[..., Any], words: tuple[object, ...]) -> tuple[Any, float]:
+    """What a call answers, and how long it took [s]."""
+    begun = time.monotonic()
+    return call(*words), time.monotonic() - begun
 
 
 def _prepare() -> None:

@@ -44,6 +44,43 @@ def test_a_run_is_simulated_kept_and_shown(opened: Desk) -> None:
     opened.at_home("lpar4", "book5")
 
 
+def test_who_has_gone_elsewhere_is_told_of_his_run_and_comes_when_he_likes(opened: Desk) -> None:
+    page = opened.page
+    going: list[Route] = []
+    page.route("**/events", lambda route: going.append(route))  # noqa: PLW0108
+    page.route("**/api/run", lambda route: route.fulfill(json={"job": "of-nobody"}))
+    opened.open(MOVED)
+    shows, dismisses = (
+        page.get_by_role("button", name=name) for name in ("Show the run", "Dismiss")
+    )
+
+    def ends(view_left: str) -> None:
+        """Simulate on the map; the run has ended when another view is looked at."""
+        view(opened, "Map")
+        before = len(going)
+        page.get_by_role("button", name="Simulate").click()
+        opened.until(lambda: len(going) > before)
+        view(opened, view_left)
+        body = 'event: done\ndata: {"result": {"run": "its-run"}}\n\n'
+        going[-1].fulfill(content_type="text/event-stream", body=body)
+        expect(shows).to_be_visible()
+        assert "view=run" not in page.url
+
+    ends("Studies")
+    expect(page.locator("#said")).to_contain_text("Show the run")
+    opened.shot("run-elsewhere")
+    opened.fair()
+    dismisses.press("Enter")
+    expect(shows).to_have_count(0)
+    expect(page.locator("#jobs")).to_be_focused()
+    assert "view=studies" in page.url
+    ends("Compare")
+    shows.press("Enter")
+    expect(page.locator(".job")).to_have_count(0)
+    assert "view=run" in page.url
+    assert "id=its-run" in page.url
+
+
 def test_the_first_screen_does_not_grow_with_what_is_kept(opened: Desk) -> None:
     of_one = {"scenario": "small", "title": "small", "when": "", "version": ""}
 

@@ -34,11 +34,7 @@ class Table(BaseModel):
         if not isinstance(data, dict):
             raise PydanticCustomError("no_table", "no table", {"known": list(fields)})
         unknown = [key for key in data if key not in fields]
-        missing = {
-            name: field.description or ""
-            for name, field in fields.items()
-            if name not in data and field.is_required()
-        }
+        missing = {name: told for name, told in _needed(cls).items() if name not in data}
         if unknown or missing:
             facts = {"unknown": unknown, "missing": missing, "known": list(fields)}
             raise PydanticCustomError("keys", "keys", facts)
@@ -54,6 +50,13 @@ class Table(BaseModel):
 def _fields(model: type[Table]) -> dict[str, FieldInfo]:
     """By the key that stands in a file."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+@functools.cache
+def _needed(model: type[Table]) -> dict[str, str]:
+    """Keys that have to be there, with what each is."""
+    named = _fields(model).items()
+    return {name: field.description or "" for name, field in named if field.is_required()}
 
 
 @functools.cache

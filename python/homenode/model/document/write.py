@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+# Made once: `json.dumps` makes one for each text.
+_QUOTED = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def to_toml(data: Mapping[str, object]) -> str:
@@ -59,7 +61,7 @@ def _key(key: str) -> str:
 
 def _text(text: str) -> str:
     # JSON escapes all that TOML wants escaped except the delete character.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return _QUOTED(text).replace("\x7f", "\\u007f")
 
 
 def toml_value(value: object) -> str:

@@ -1,5 +1,6 @@
 /** Advice: asked for, then its moves one after the other on the map, to take or to leave. */
 
+import { arrived, here } from "./arrival.js";
 import { changeable, shownEdits, tryOut } from "./board.js";
 import { announce, at, button, h } from "./dom.js";
 import { blockOf } from "./map.js";
@@ -26,8 +27,7 @@ let play = null;
 
 /** Draw the side of the map that asks for advice and tells it. */
 export function showAdvise() {
-  const here = JSON.stringify(state.layout().base);
-  if (advised && advised.layout !== here) advised = play = null;
+  if (advised && advised.layout !== JSON.stringify(state.layout().base)) advised = play = null;
   at("advice").replaceChildren(play ? step(play) : advised ? best(advised.advice) : question());
 }
 
@@ -51,11 +51,16 @@ function question() {
     Math.min(10, longest) });
   const ask = button("Ask for advice", () => {
     const free = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-    const layout = state.layout();
+    const layout = state.layout(), from = here();
     const done = (/** @type {Advice} */ advice) => {
-      advised = { advice, layout: JSON.stringify(layout.base) };
-      if (state.now().view === "advise") showAdvise();
-      else state.look("advise");
+      const found = { advice, layout: JSON.stringify(layout.base) };
+      advised = found;
+      if (state.now().view === "advise" && state.now().base === layout.base) return showAdvise();
+      arrived(from, "The advice is there.", "Show the advice", () => {
+        if (state.now().base !== layout.base) state.open(layout);
+        advised = found;
+        state.look("advise");
+      });
     };
     startAt({ title: "Advice", done }, "/api/advise",
       { ...layout, ...(free.length ? { free } : {}), goal: goal.value,

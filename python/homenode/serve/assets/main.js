@@ -2,6 +2,7 @@
 
 import { endPlay, showAdvise } from "./advise.js";
 import { Refusal, answers, download, onLost } from "./api.js";
+import { arrived, here } from "./arrival.js";
 import { beginBoard, choose, refresh, showBoard } from "./board.js";
 import { showCompare } from "./compare.js";
 import { at, h } from "./dom.js";
@@ -62,11 +63,14 @@ function show(before) {
 /** @param {string} id */
 const button = (id) => /** @type {HTMLButtonElement} */ (at(id));
 
-/** Simulate the layout; its run is shown when it is done. */
+/** Simulate the layout; its run is shown when it is done, or offered to who has gone elsewhere. */
 function simulate() {
   if (!state.now().base) return;
-  startAt({ title: "Simulation", done: ({ run }) => state.look("run", { id: run }) },
-    "/api/run", state.layout());
+  const from = here();
+  const words = `The simulation of “${at("layout-title").textContent}” is done.`;
+  const done = (/** @type {{run: string}} */ { run }) =>
+    arrived(from, words, "Show the run", () => state.look("run", { id: run }));
+  startAt({ title: "Simulation", done }, "/api/run", state.layout());
 }
 
 function downloads() {

@@ -2,6 +2,7 @@
 
 import { Refusal, get, post, send } from "./api.js";
 import { limitSearch } from "./advise.js";
+import { arrived, here } from "./arrival.js";
 import { renewed } from "./board.js";
 import { at, button, h } from "./dom.js";
 import { start as startJob } from "./jobs.js";
@@ -127,14 +128,19 @@ async function recordings(files) {
     batch = (await send(`/api/recordings${query}`, file, headers)).batch;
   }
   let seen = false;
+  const from = here();
+  const come = () => arrived(from, "The recordings are read.", "Show what they gave", () => {
+    state.look("start");
+    at("imported-head").focus();
+  });
   await startJob({
     title: "Reading recordings",
-    early: (told) => ((seen = true), showImported(told, UNPLAYED), comeToImported()),
+    early: (told) => ((seen = true), showImported(told, UNPLAYED), come()),
     stopped: () => { if (seen) at("imported-state").textContent = STOPPED; },
     done: (told) => {
       showImported(told, "");
       if (seen) renewed(`scenario:${told.scenario}`);
-      else comeToImported();
+      else come();
     },
   }, () => post("/api/import", { batch }));
 }
@@ -164,9 +170,4 @@ function showImported(told, state) {
     ...told.tables.map(grid),
   );
   place.hidden = false;
-}
-
-function comeToImported() {
-  state.look("start");
-  at("imported-head").focus();
 }
