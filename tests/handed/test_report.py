@@ -158,6 +158,35 @@ def test_long_tables_are_folded_and_whole(runs: list[Run]) -> None:
     assert text.count("<tr>") == 41
 
 
+def test_long_narrow_tables_stand_side_by_side_on_paper(tmp_path: Path) -> None:
+    many = [("row", str(at)) for at in range(40)]
+    grids = [Grid(title, ("left", "right"), many) for title in ("first", "second")]
+    prose = Grid("third", ("left", "right"), [("row", "many words " * 9)] * 40)
+    section = Section("Long", tables=(*grids, prose))
+    html = write_report("x", [section], tmp_path / "x.html")
+    page = html.read_text()
+    (abreast,) = re.findall(r'<div class="abreast">.*?</details>\n</div>', page, re.DOTALL)
+    assert "first" in abreast
+    assert "second" in abreast
+    assert "third" not in abreast
+    if browser() is None or shutil.which("pdftotext") is None:
+        pytest.skip("no Chromium to print with, or no pdftotext: the PDF was not read")
+    pdf = write_pdf(html, tmp_path / "x.pdf")
+    words = ["pdftotext", "-layout", pdf, "-"]
+    text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert text.index("second") < text.index("row     1\n"), "two columns"
+
+
+def test_broad_pictures_are_told_from_high_ones(runs: list[Run]) -> None:
+    """Three broad ones go on a page."""
+    wide = '<figure tabindex="0"( class="broad")?>\n.*?viewBox="(.*?)"'
+    drawn = re.findall(wide, page_text("asis", sections(runs)), re.DOTALL)
+    for broad, box in drawn:
+        width, height = map(float, box.split()[2:])
+        assert bool(broad) == (width >= 1.5 * height)
+    assert drawn
+
+
 def test_too_much_to_mail_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     grid = Grid("long", ("row", "value"), [(str(at), "1" * 90) for at in range(40_000)])
     path = tmp_path / "large.html"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +19,10 @@ MOST_BYTES = 3_000_000
 """What can be mailed."""
 _LONG = 12
 """Rows beyond which a table is folded on the screen; it prints whole."""
+_HALF = 62
+"""Letters of a row that two tables side by side leave room for on paper, blanks between counted."""
+_BROAD = 1.5
+"""Times as wide as high: of such drawings three go on a page and are read still."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """\
 :root { color-scheme: light dark; --ink: #1d2327; --ground: #fff; --line: #c9d1d6; }
@@ -41,7 +46,9 @@ td[style*="right"] { white-space: nowrap; }
 summary { cursor: pointer; font-weight: 600; min-height: 24px; }
 @media (max-width: 700px) { figure svg { max-width: none; } }
 @media print { figure svg { max-height: 22cm; } .wide, figure { overflow: visible; }
-  p:has(+ figure) { break-after: avoid; } }
+  figure.broad svg { max-height: 8.2cm; } h2 + p:has(+ figure) { break-after: avoid; } }
+@media print { .abreast { columns: 2; column-gap: 1cm; } .abreast details { break-inside: auto; }
+  td:not(:last-child), tbody th { white-space: nowrap; } }
 @media print { body { max-width: none; margin: 0; font-size: 10pt; line-height: 1.35; }
   h1 { margin: 0; } h2 { break-after: avoid; margin-top: 1rem; padding-top: .6rem; }
   table { font-size: 8.5pt; margin: .5rem 0; } p { margin: .5rem 0; orphans: 3; widows: 3; }
@@ -96,7 +103,9 @@ def _section(one: Section, at: int) -> str:
     parts = [f'<section aria-labelledby="s{at}">', f'<h2 id="s{at}">{escape(one.title)}</h2>']
     parts += [f"<p>{escape(line)}</p>" for line in one.lines]
     parts += [_figure(picture, f"f{at}-{place}") for place, picture in enumerate(one.pictures)]
-    parts += [_table(grid) for grid in one.tables if grid.rows]
+    for narrow, tables in itertools.groupby((grid for grid in one.tables if grid.rows), _is_narrow):
+        told = [_table(grid) for grid in tables]
+        parts += ['<div class="abreast">', *told, "</div>"] if narrow and told[1:] else told
     if one.commands:
         parts.append(f"<pre>{escape(chr(10).join(one.commands))}</pre>")
     return "\n".join([*parts, "</section>"])
@@ -106,7 +115,17 @@ def _figure(picture: Picture, key: str) -> str:
     """The drawing with a name for those who do not see it; ids are its own on the page."""
     drawn = page_drawing(picture.chart, picture.says)
     drawn = re.sub(r'\b(id="|url\(#|href="#)', lambda found: found[0] + key + "-", drawn)
-    return f'<figure tabindex="0">\n{drawn}\n</figure>'
+    size = re.search(r'viewBox="\S+ \S+ ([\d.]+) ([\d.]+)"', drawn)
+    broad = size is not None and float(size[1]) >= _BROAD * float(size[2])
+    kind = ' class="broad"' if broad else ""
+    return f'<figure tabindex="0"{kind}>\n{drawn}\n</figure>'
+
+
+def _is_narrow(grid: Grid) -> bool:
+    """Whether it is long, and two such stand side by side on a page."""
+    rows = [grid.heads, *grid.rows]
+    widths = [max(len(row[at]) for row in rows) + 2 for at in range(len(grid.heads))]
+    return len(grid.rows) > _LONG and sum(widths) <= _HALF
 
 
 def _table(grid: Grid) -> str:
