@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 
 import httpx
 
-from homenode.staging import PREFIX
+from homenode.staging import LOCK, PREFIX
 
 PATIENCE_S = 60
 JSON = {"content-type": "application/json"}
@@ -25,9 +26,13 @@ FRAME = {"base": "example:frame", "edits": {}}
 
 @contextlib.contextmanager
 def served(folder: Path, *words: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
-    """A server that ends with the test, and who asks it."""
+    """A server that ends with the test, and who asks it; what is brought lies in `brought`."""
     said = [sys.executable, "-m", "homenode", "serve", "--no-browser", "--port", "0", *words]
-    with subprocess.Popen(said, cwd=folder, stderr=subprocess.PIPE, text=True) as running:
+    (folder / "brought").mkdir(exist_ok=True)
+    world = {**os.environ, "TMPDIR": str(folder / "brought")}
+    with subprocess.Popen(
+        said, cwd=folder, stderr=subprocess.PIPE, text=True, env=world
+    ) as running:
         try:
             assert running.stderr is not None
             line = next(one for one in running.stderr if "http://" in one)
@@ -66,6 +71,39 @@ def until_simulating(client: httpx.Client, job: str) -> None:
         assert any("simulating" in line for line in told.iter_lines())
 
 
+def brought(folder: Path) -> list[str]:
+    """Files of visitors that lie about."""
+    found = (folder / "brought").rglob("*")
+    return [one.name for one in found if one.is_file() and one.name != LOCK]
+
+
+@contextlib.contextmanager
+def sending(client: httpx.Client, folder: Path) -> Iterator[None]:
+    """A recording that is on its way, of which the beginning has been written down."""
+    over = threading.Event()
+
+    def slowly() -> Iterator[bytes]:
+        while not over.wait(0.05):
+            yield b"AAA,progname,topas_nmon\n" * 1000
+
+    def send() -> None:
+        with contextlib.suppress(httpx.HTTPError):
+            headers = {"content-type": "application/octet-stream", "x-name": "half.nmon"}
+            client.post("/api/recordings", content=slowly(), headers=headers)
+
+    at_work = threading.Thread(target=send)
+    at_work.start()
+    try:
+        end = time.monotonic() + PATIENCE_S
+        while "half.nmon" not in brought(folder):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        yield
+    finally:
+        over.set()
+        at_work.join(PATIENCE_S)
+
+
 def until_gone(processes: set[int]) -> None:
     end = time.monotonic() + PATIENCE_S
     while any(Path(f"/proc/{one}/stat").exists() and not _dead(one) for one in processes):
@@ -85,10 +123,13 @@ def test_after_a_kill_all_that_was_kept_is_there_and_nothing_half_written(tmp_pa
         told = client.get(f"/api/jobs/{begun(client, replications=1)}/events").text
         assert "event: done" in told
         until_simulating(client, begun(client, replications=1000))
+        searches = client.post("/api/advise", json={**FRAME, "time_s": 300})
+        assert searches.status_code == 200, searches.text
         kept = client.get("/api/start").json()["runs"]
-        below = children(running.pid)
-        os.kill(running.pid, signal.SIGKILL)
-        running.wait(PATIENCE_S)
+        with sending(client, tmp_path):
+            below = children(running.pid)
+            os.kill(running.pid, signal.SIGKILL)
+            running.wait(PATIENCE_S)
     until_gone(below)
     for half in (f"{PREFIX}half", "frame2-00000000"):
         (tmp_path / "runs" / half).mkdir()
@@ -98,6 +139,7 @@ def test_after_a_kill_all_that_was_kept_is_there_and_nothing_half_written(tmp_pa
         assert len(kept) == 1
         assert again == kept
         assert client.get(f"/api/runs/{again[0]['id']}").json()["sections"]
+        assert brought(tmp_path) == []
 
 
 def test_ctrl_c_ends_it_and_its_work(tmp_path: Path) -> None:
@@ -112,6 +154,7 @@ def test_ctrl_c_ends_it_and_its_work(tmp_path: Path) -> None:
         assert running.wait(PATIENCE_S) in (0, 130)
     assert "Traceback" not in rest
     until_gone(below)
+    assert [*(tmp_path / "brought").iterdir()] == []
 
 
 def test_a_port_that_is_taken_is_said(command: Any) -> None:

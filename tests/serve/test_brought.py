@@ -18,6 +18,7 @@ from homenode.model.scenario import Scenario
 from homenode.records.importing import import_paths
 from homenode.serve import child, layouts, workspace
 from homenode.serve.errors import RefusedError
+from homenode.staging import PREFIX
 
 TOML = {"content_type": "application/toml"}
 NMON = Path(__file__).resolve().parents[2] / "fuzz" / "seeds" / "nmon" / "aix-shared.nmon"
@@ -26,7 +27,7 @@ NMON = Path(__file__).resolve().parents[2] / "fuzz" / "seeds" / "nmon" / "aix-sh
 def held(visitor: Any) -> list[Path]:
     """Everything that lies at the server of this visitor."""
     name = visitor.headers["cookie"].partition("=")[2]
-    homes = Path(tempfile.gettempdir()).glob(f"homenode-serve-*/{name}")
+    homes = Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{name}")
     return [path for home in homes for path in home.rglob("*") if path.is_file()]
 
 

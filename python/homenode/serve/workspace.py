@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import secrets
 import shutil
@@ -15,6 +16,7 @@ from homenode.errors import NotFoundError
 from homenode.serve.errors import RefusedError
 from homenode.serve.examples import example_path
 from homenode.simulate.kept.kept_run import KeptRun
+from homenode.staging import staging
 
 MOST_BYTES = 64 << 20
 """Of a recording."""
@@ -49,14 +51,17 @@ class Workspace:
 
     def __init__(self, out: str | Path) -> None:
         self.out = Path(out).absolute()
-        self._held = tempfile.TemporaryDirectory(prefix="homenode-serve-")
+        self._held = contextlib.ExitStack()
+        # What a server left that was killed goes when the next one begins.
+        self._home = self._held.enter_context(staging(Path(tempfile.gettempdir())))
+        self._home.chmod(0o700)
         self._brought: dict[str, Brought] = {}
         self.opened: dict[str, Path] = {}
         """Scenarios that the server was started with, for everybody."""
 
     def close(self) -> None:
         """Everything that was brought goes."""
-        self._held.cleanup()
+        self._held.close()
 
     def of(self, visitor: str) -> Brought:
         """What this visitor brought."""
@@ -95,7 +100,7 @@ class Workspace:
 
     def new_folder(self, visitor: str) -> Path:
         """A folder of the visitor's that is not there yet; its name is its id."""
-        home = Path(self._held.name) / visitor
+        home = self._home / visitor
         home.mkdir(exist_ok=True)
         return home / secrets.token_hex(6)
 
