@@ -147,7 +147,8 @@ def test_while_a_server_is_busy_nothing_is_said_to_be_loading(opened: Desk) -> N
 
 
 def test_first_figures_stay_while_a_server_is_busy(opened: Desk) -> None:
-    opened.open_own()
+    opened.open()
+    opened.first_figures()
     asked: list[Route] = []
     opened.page.route("**/api/layout", lambda route: busy(asked, route))
     opened.block("lpar4").click()

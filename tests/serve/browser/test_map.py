@@ -96,8 +96,8 @@ def test_the_map_moves_before_the_answer_is_there(opened: Desk) -> None:
 
 
 def test_first_figures_come_before_the_whole_layout(opened: Desk) -> None:
-    # A layout that the server knows comes whole at once.
-    opened.open_own()
+    opened.open()
+    opened.first_figures()
     before = opened.cores()
     waiting: list[Route] = []
     opened.page.route("**/api/layout", lambda route: waiting.append(route))  # noqa: PLW0108

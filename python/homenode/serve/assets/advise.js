@@ -106,7 +106,7 @@ const words = ({ path, from, to }) =>
   `${whose(path) ?? path}: ${ofPath(path)} ${told(from)} → ${told(to)}`;
 
 /** @param {Change} change */
-const why = (change) => change.why.replaceAll("->", "→");
+const why = (change) => change.why.replaceAll("->", "→").replace(/(?<= )-(?=\d)/g, "−");
 
 /** @param {Change[]} changes @returns {Record<string, Value>} */
 const edits = (changes) => Object.fromEntries(changes.map(({ path, to }) => [path, to]));

@@ -22,7 +22,8 @@ export async function showCompare() {
   const mine = ++turn;
   const { left = "opened", right = "now" } = state.now().with;
   const place = at("compared");
-  place.classList.add("stale");
+  if (place.firstChild) place.classList.add("stale");
+  else place.append(h("p", { class: "loading" }, "Loading…"));
   try {
     const { runs } = /** @type {Start} */ (await get("/api/start"));
     if (mine !== turn) return;
