@@ -19,13 +19,16 @@ from homenode.serve.solving import Solving
 class Counting:
     """Stands for the workers."""
 
-    def __init__(self, seconds: float = 0.0) -> None:
+    def __init__(self, seconds: float = 0.0, before: int = 0) -> None:
         self.asked: list[dict[str, Any]] = []
         self.calls: list[object] = []
-        self.seconds = seconds
+        self.seconds, self.before = seconds, before
+
+    def took(self, _: object, __: str) -> float:
+        return self.seconds
 
     def there_in(self, _: object, __: str) -> float:
-        return self.seconds
+        return self.seconds * (1 + self.before)
 
     async def latest(
         self, _: str, call: object, path: str, edits: dict[str, Any], **_how: bool
@@ -81,11 +84,20 @@ def test_the_oldest_goes_where_there_is_no_room(
     assert workers.asked == [{"a": 1}, {"a": 2}, {"a": 3}, {"a": 2}]
 
 
-@pytest.mark.parametrize(("seconds", "call"), [(0.05, answer_text), (0.5, figures_text)])
+@pytest.mark.parametrize(
+    ("seconds", "before", "call"),
+    [
+        (0.05, 0, answer_text),
+        (0.05, 4, answer_text),
+        (0.05, 9, figures_text),
+        (0.2, 0, figures_text),
+        (float("inf"), 0, figures_text),
+    ],
+)
 def test_what_comes_soon_comes_whole_and_is_not_worked_out_twice(
-    path: Path, seconds: float, call: object
+    path: Path, seconds: float, before: int, call: object
 ) -> None:
-    workers = Counting(seconds)
+    workers = Counting(seconds, before)
     held = Answered(cast("Solving", workers))
     first = asyncio.run(held.figures("a", str(path), {"a": 1}))
     assert workers.calls == [call]

@@ -13,8 +13,10 @@ from homenode.serve.layouts import answer_text
 from homenode.serve.solving import Solving
 
 _MOST_BYTES = 32 << 20
-_SOON_S = 0.1
-"""What comes so soon is taken to come at once, by people: there is no need for first figures."""
+_AT_ONCE_S = 0.15
+"""What takes no longer is taken to come at once, by people: there is no need for first figures."""
+_SOON_S = 0.3
+"""The same where others come before: who gets both has others wait for longer yet."""
 Call = Callable[[str, Mapping[str, Any]], bytes]
 
 
@@ -39,7 +41,9 @@ class Answered:
         for call in (answer_text, figures_text):
             if known := self._known(call, path, edits):
                 return known
-        if self._solving.there_in(answer_text, path) <= _SOON_S:
+        desk = self._solving
+        soon = desk.there_in(answer_text, path) <= _SOON_S
+        if soon and desk.took(answer_text, path) <= _AT_ONCE_S:
             return await self._asked(answer_text, visitor, path, edits, urgent=True)
         return await self._asked(figures_text, visitor, path, edits, urgent=True)
 

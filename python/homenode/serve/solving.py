@@ -153,12 +153,13 @@ class Solving:
         for _ in range(self._workers):
             self._pool.submit(call)
 
+    def took(self, call: Callable[..., Any], of: object) -> float:
+        """Seconds that a call with this first word took last; without end where it never was."""
+        return self._took.get((call, of), math.inf)
+
     def there_in(self, call: Callable[..., Any], of: object) -> float:
-        """Seconds until an urgent call with this first word is answered, as it took last and as
-        many as come before it; without end where it was never asked.
-        """
-        each = self._took.get((call, of), math.inf)
-        return each * (1 + self._turns.urgent / self._workers)
+        """Seconds until it is answered if it is urgent: as many as come before it take as long."""
+        return self.took(call, of) * (1 + self._turns.urgent / self._workers)
 
     async def latest(
         self,
