@@ -19,6 +19,7 @@ from homenode.planner.commands import commands, dynamic
 from homenode.planner.confirm import Runs, is_sure, saved
 from homenode.planner.loads import grown
 from homenode.planner.questions import add, more, rate
+from homenode.planner.rules import Rule
 from homenode.report.advice import advice_lines
 from homenode.simulate.scenario import Scenario
 
@@ -196,6 +197,18 @@ def test_where_does_the_next_partition_go(tmp_path: Path) -> None:
         add(layouts.crowded(), new)
 
 
+def test_where_nobody_chooses_a_home_the_nearest_thing_is_asked(tmp_path: Path) -> None:
+    guest = layouts.partition("new", None).replace("entitlement = 2.0, ", "")
+    new = tmp_path / "new.toml"
+    new.write_text(guest, encoding="utf-8")
+    head = layouts.HEAD.replace("ibm-power-770", "intel-xeon-6240-2s")
+    told = Scenario.from_toml(head.format(name="host").replace("active_cores = 48", "") + guest)
+    with pytest.raises(HomenodeError, match="no home that could be chosen"):
+        add(told.with_({"partition.new.name": "old"}), new, free=["home"])
+    found = add(told.with_({"partition.new.name": "old"}), new)
+    assert found.solved == 4, "the cpuset of the new one: none, each socket, both"
+
+
 def test_what_is_not_there_yet_is_created(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -269,6 +282,29 @@ def test_running_partitions_stay_within_their_profile(tmp_path: Path) -> None:
     lines = commands(one, other, [Change("lpar1", "virtual", path, 8, 4, "")])
     first = next(at for at, line in enumerate(lines) if "--procs 4" in line)
     assert any("minimum and maximum of the active profile" in line for line in lines[:first])
+
+
+def test_entitlements_that_a_lost_node_leaves_no_room_for_are_told(tmp_path: Path) -> None:
+    """40 cores are entitled, next to none used; one of three drawers lost leaves 32."""
+    told = layouts.scenario(
+        *(layouts.partition(f"lpar{n}", f"drawer{n}", entitlement=20, virtual=20, rate=20)
+          for n in range(2)),
+        advise='free = ["entitlement"]\nnode_lost = true',
+    )  # fmt: skip
+    found = advise(told, out=tmp_path, best=1)
+    (broken,) = found.do_nothing.breaks
+    assert broken.startswith("one node of 16 cores may be lost: entitlements fit the others (")
+    (change,) = found.best[0].changes
+    assert float(str(change.after)) <= 12
+    large = told.with_({"partition.lpar0.memory": "3 TiB", "advise.node_lost": True})
+    names = {rule.name for rule in _broken_now(large)}
+    assert "one node of 16 cores may be lost: memory fits the others" in names
+
+
+def _broken_now(told: Scenario) -> list[Rule]:
+    problem = layouts.problem(told)
+    over = problem.broken(problem.space.now())[0]
+    return [rule for rule, amount in zip(problem.rules, over, strict=True) if amount]
 
 
 def test_how_many_more_fit() -> None:

@@ -116,7 +116,7 @@ def _of_cells(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[st
     except ExportError as error:
         yield f"# No commands: {error.problem}"
     yield from lines
-    done = ("memory", "cores") if lines else ()
+    done = ("home", "cells", "memory", "on", "cores") if lines else ()
     yield from _as_comments([one for one in changes if one.word not in done])
 
 
