@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ currency = "EUR"
         ('free = ["hom"]', ("hom",)),
         ("worth = 2", ("worth",)),
         ('apart = [["lpar1", "lpar2", "lpar1"]]', ("lpar1 is named twice",)),
+        ('apart = [["lpar1"]]', ("at least 2 entries are needed",)),
     ],
 )
 def test_a_table_that_cannot_be(told: str, words: tuple[str, ...]) -> None:
@@ -170,6 +172,28 @@ def test_who_gives_comes_before_who_takes() -> None:
         Change("lpar2", "entitlement", "", 3.0, 2.0, ""),
     ]
     assert [line.split()[8] for line in dynamic(changes)] == ["lpar2", "lpar1"]
+    own = [
+        Change("lpar1", "entitlement", "", 1.0, 3.0, ""),
+        Change("own", "cores", "", 4, 2, ""),
+    ]
+    first, second = dynamic(own)
+    assert first.endswith("-o r -p own --procs 2")
+    assert "-p lpar1 --procunits 2.00" in second
+
+
+def test_all_cores_cannot_stay_unused() -> None:
+    told = layouts.scenario(layouts.partition("lpar1"), advise='headroom = "100 %"')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = advise(told, free=["capped"], confirm=False)
+    assert [one.rule for one in found.conflict] == ["headroom of 100 %"]
+
+
+def test_one_replication_tells_nothing_of_chance(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"free": ["home"], "best": 1, "changes": 1, "out": tmp_path}
+    told = advise(layouts.crowded(), replications=1, **asked).told
+    assert "of one replication, which tells nothing of chance" in told
+    assert "chance" not in advise(layouts.crowded(), **asked).told
 
 
 def test_a_saving_within_chance_is_none() -> None:

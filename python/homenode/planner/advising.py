@@ -355,6 +355,8 @@ class Advising:
         saves = f"{verb}{ending} {with_interval(best.saving)} {unit}"
         if self._goal == "headroom" and best.run is not None:
             saves += ", by the solver alone"  # of a node simulations tell nothing
+        elif self._goal != "money" and best.run is not None and best.saving.ci95 is None:
+            saves += ", of one replication, which tells nothing of chance"
         if now.breaks:
             broken = "; ".join(now.breaks)
             more = f", and {saves}" if (best.saving.mean or 0.0) > 0 else ""

@@ -246,7 +246,8 @@ def _of_room(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
     active = float(capacity_of(cost.solver.spec["machine"]))
 
     def used(most: float) -> Callable[[Solved], Floats]:
-        return lambda s: np.maximum(s.figures.cores.sum(axis=1) / most - 1, 0)
+        # Where all are to stay unused, none is allowed: no layout keeps it.
+        return lambda s: np.maximum(s.figures.cores.sum(axis=1) / max(most, SLACK) - 1, 0)
 
     def uses(most: float) -> Callable[[Simulated], str | None]:
         return lambda t: f"{t.cores:.2f} cores are used" if t.cores > most else None

@@ -138,10 +138,14 @@ def miss_lines(result: StudyResult) -> list[str]:
 
 def advice_lines(result: StudyResult) -> list[str]:
     """What was advised of each layout that was asked about."""
+    from homenode.planner.reasons import plain
+
     lines = []
     for name, advice in result.advices.items():
         changes = [one for best in advice.best[:1] for one in best.changes]
-        made = "".join(f" {one.path}: {one.before} -> {one.after}." for one in changes)
+        made = "".join(
+            f" {one.path}: {plain(one.before)} -> {plain(one.after)}." for one in changes
+        )
         lines.append(f"{name}: {advice.told}{made}")
     return lines
 
