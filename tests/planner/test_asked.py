@@ -189,6 +189,25 @@ def test_all_cores_cannot_stay_unused() -> None:
     assert [one.rule for one in found.conflict] == ["headroom of 100 %"]
 
 
+def test_loops_answer_nobody() -> None:
+    loops = {"kind": "loops", "count": 4, "endless": True, "profile": "compute"}
+    both = layouts.scenario(layouts.partition("lpar1"), layouts.partition("lpar2"))
+    told = both.with_({"partition.lpar2.workload": loops})
+    problem = layouts.problem(told, free=["virtual"])
+    now = problem.solved_now
+    assert now.response[0] == pytest.approx(now.figures.response_ns[0, 0] / 1e6)
+    longer = [rule.name for rule in problem.rules if "longer" in rule.name]
+    assert longer == ["response of lpar1 at most 10 % longer"]
+    limits = [{"partition": "lpar2", "response": "1 s"}]
+    with pytest.raises(HomenodeError, match="lpar2 has no response") as caught:
+        advise(told.with_({"advise.limit": limits}), confirm=False)
+    assert "loops answer nobody" in str(caught.value)
+    everybody = layouts.problem(told.with_({"advise.limit": [{"response": "1 s"}]}))
+    assert [rule.name for rule in everybody.rules if "under" in rule.name] == [
+        "response of lpar1 under 1 s"
+    ]
+
+
 def test_one_replication_tells_nothing_of_chance(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"free": ["home"], "best": 1, "changes": 1, "out": tmp_path}
     told = advise(layouts.crowded(), replications=1, **asked).told

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from homenode.errors import Where
+from homenode.errors import ScenarioError, Where
 from homenode.model.spec import capacity_of
 from homenode.model.units import TIME
 from homenode.planner.cost import Cost, Solved
@@ -167,6 +167,15 @@ def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
         for index, name in enumerate(cost.names):
             if limit.partition not in (None, name):
                 continue
+            if cost.solver.silent[index]:
+                if limit.partition is None:
+                    continue
+                raise ScenarioError(
+                    f"{name} has no response that could be limited",
+                    there="loops answer nobody",
+                    where=wishes.where("limit", row, "partition"),
+                    next_step="leave its [[advise.limit]] out",
+                )
             for word, most in told.items():
                 if most is not None:
                     limited.add((word, name))

@@ -18,6 +18,7 @@ from homenode.model.numbers import (
     significant,
     significant_with_interval,
 )
+from homenode.planner.reasons import plain
 from homenode.report.tables import plain_table
 
 _UNITS = {kind: " %" if kind is ToleranceKind.PERCENT else "" for kind in ToleranceKind}
@@ -138,8 +139,6 @@ def miss_lines(result: StudyResult) -> list[str]:
 
 def advice_lines(result: StudyResult) -> list[str]:
     """What was advised of each layout that was asked about."""
-    from homenode.planner.reasons import plain
-
     lines = []
     for name, advice in result.advices.items():
         changes = [one for best in advice.best[:1] for one in best.changes]
