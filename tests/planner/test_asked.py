@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from homenode.planner.commands import commands, dynamic
 from homenode.planner.confirm import Runs, is_sure, saved
 from homenode.planner.loads import grown
 from homenode.planner.questions import add, more, rate
+from homenode.planner.rules import Rule
 from homenode.report.advice import advice_lines
 from homenode.simulate.scenario import Scenario
 
@@ -46,6 +48,7 @@ currency = "EUR"
         ('free = ["hom"]', ("hom",)),
         ("worth = 2", ("worth",)),
         ('apart = [["lpar1", "lpar2", "lpar1"]]', ("lpar1 is named twice",)),
+        ('apart = [["lpar1"]]', ("at least 2 entries are needed",)),
     ],
 )
 def test_a_table_that_cannot_be(told: str, words: tuple[str, ...]) -> None:
@@ -169,6 +172,47 @@ def test_who_gives_comes_before_who_takes() -> None:
         Change("lpar2", "entitlement", "", 3.0, 2.0, ""),
     ]
     assert [line.split()[8] for line in dynamic(changes)] == ["lpar2", "lpar1"]
+    own = [
+        Change("lpar1", "entitlement", "", 1.0, 3.0, ""),
+        Change("own", "cores", "", 4, 2, ""),
+    ]
+    first, second = dynamic(own)
+    assert first.endswith("-o r -p own --procs 2")
+    assert "-p lpar1 --procunits 2.00" in second
+
+
+def test_all_cores_cannot_stay_unused() -> None:
+    told = layouts.scenario(layouts.partition("lpar1"), advise='headroom = "100 %"')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = advise(told, free=["capped"], confirm=False)
+    assert [one.rule for one in found.conflict] == ["headroom of 100 %"]
+
+
+def test_loops_answer_nobody() -> None:
+    loops = {"kind": "loops", "count": 4, "endless": True, "profile": "compute"}
+    both = layouts.scenario(layouts.partition("lpar1"), layouts.partition("lpar2"))
+    told = both.with_({"partition.lpar2.workload": loops})
+    problem = layouts.problem(told, free=["virtual"])
+    now = problem.solved_now
+    assert now.response[0] == pytest.approx(now.figures.response_ns[0, 0] / 1e6)
+    longer = [rule.name for rule in problem.rules if "longer" in rule.name]
+    assert longer == ["response of lpar1 at most 10 % longer"]
+    limits = [{"partition": "lpar2", "response": "1 s"}]
+    with pytest.raises(HomenodeError, match="lpar2 has no response") as caught:
+        advise(told.with_({"advise.limit": limits}), confirm=False)
+    assert "loops answer nobody" in str(caught.value)
+    everybody = layouts.problem(told.with_({"advise.limit": [{"response": "1 s"}]}))
+    assert [rule.name for rule in everybody.rules if "under" in rule.name] == [
+        "response of lpar1 under 1 s"
+    ]
+
+
+def test_one_replication_tells_nothing_of_chance(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"free": ["home"], "best": 1, "changes": 1, "out": tmp_path}
+    told = advise(layouts.crowded(), replications=1, **asked).told
+    assert "of one replication, which tells nothing of chance" in told
+    assert "chance" not in advise(layouts.crowded(), **asked).told
 
 
 def test_a_saving_within_chance_is_none() -> None:
@@ -194,6 +238,18 @@ def test_where_does_the_next_partition_go(tmp_path: Path) -> None:
     new.write_text("", encoding="utf-8")
     with pytest.raises(HomenodeError, match="holds no partition"):
         add(layouts.crowded(), new)
+
+
+def test_where_nobody_chooses_a_home_the_nearest_thing_is_asked(tmp_path: Path) -> None:
+    guest = layouts.partition("new", None).replace("entitlement = 2.0, ", "")
+    new = tmp_path / "new.toml"
+    new.write_text(guest, encoding="utf-8")
+    head = layouts.HEAD.replace("ibm-power-770", "intel-xeon-6240-2s")
+    told = Scenario.from_toml(head.format(name="host").replace("active_cores = 48", "") + guest)
+    with pytest.raises(HomenodeError, match="no home that could be chosen"):
+        add(told.with_({"partition.new.name": "old"}), new, free=["home"])
+    found = add(told.with_({"partition.new.name": "old"}), new)
+    assert found.solved == 4, "the cpuset of the new one: none, each socket, both"
 
 
 def test_what_is_not_there_yet_is_created(
@@ -269,6 +325,29 @@ def test_running_partitions_stay_within_their_profile(tmp_path: Path) -> None:
     lines = commands(one, other, [Change("lpar1", "virtual", path, 8, 4, "")])
     first = next(at for at, line in enumerate(lines) if "--procs 4" in line)
     assert any("minimum and maximum of the active profile" in line for line in lines[:first])
+
+
+def test_entitlements_that_a_lost_node_leaves_no_room_for_are_told(tmp_path: Path) -> None:
+    """40 cores are entitled, next to none used; one of three drawers lost leaves 32."""
+    told = layouts.scenario(
+        *(layouts.partition(f"lpar{n}", f"drawer{n}", entitlement=20, virtual=20, rate=20)
+          for n in range(2)),
+        advise='free = ["entitlement"]\nnode_lost = true',
+    )  # fmt: skip
+    found = advise(told, out=tmp_path, best=1)
+    (broken,) = found.do_nothing.breaks
+    assert broken.startswith("one node of 16 cores may be lost: entitlements fit the others (")
+    (change,) = found.best[0].changes
+    assert float(str(change.after)) <= 12
+    large = told.with_({"partition.lpar0.memory": "3 TiB", "advise.node_lost": True})
+    names = {rule.name for rule in _broken_now(large)}
+    assert "one node of 16 cores may be lost: memory fits the others" in names
+
+
+def _broken_now(told: Scenario) -> list[Rule]:
+    problem = layouts.problem(told)
+    over = problem.broken(problem.space.now())[0]
+    return [rule for rule, amount in zip(problem.rules, over, strict=True) if amount]
 
 
 def test_how_many_more_fit() -> None:

@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from homenode.planner import advise
+from homenode.planner.cost import Solved
 from homenode.planner.exact import Exact
+from homenode.planner.rules import Rule
 from homenode.planner.search import Search
+from homenode.planner.solver import Floats
 from homenode.simulate.scenario import Scenario
 
 PAIRS = [["lpar1", "lpar2"], ["lpar1", "lpar3"], ["lpar2", "lpar3"]]
@@ -173,3 +176,66 @@ def test_no_smaller_set_contradicts_itself(seed: int) -> None:
     chosen = [at for at in wished if rules[at].name in names]
     assert len(chosen) == fewest
     assert not (able & ~broken[:, chosen].any(axis=1)).any()
+
+
+LICENSED = """
+[[partition]]
+name = "app"
+processors = { mode = "shared", entitlement = 2.0, virtual = 8 }
+memory = "32 GiB"
+home = "drawer1"
+workload = { kind = "transactions", rate = "300/s", bursts = 4, profile = "oltp" }
+
+[[partition]]
+name = "own"
+processors = { mode = "dedicated", cores = 4 }
+memory = "16 GiB"
+home = "drawer2"
+workload = { kind = "transactions", rate = "200/s", bursts = 4, profile = "oltp" }
+"""
+OWNED = """
+free = ["virtual", "cores"]
+slower = "{slower}"
+
+[[advise.licence]]
+product = "mq"
+partitions = ["app", "own"]
+cost = 1000
+currency = "EUR"
+owned = 6
+"""
+
+
+def test_what_mends_one_rule_may_break_another_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first rule is nearly kept where the second one is broken a little, and from there every
+    single step is a step back; both hold where two values change at once.
+    """
+    monkeypatch.setattr("homenode.planner.search.EVERY", 0)
+    problem = layouts.problem(layouts.scenario(LICENSED), free=["virtual", "cores"])
+
+    def first(told: Solved) -> Floats:
+        here = (told.rows == [1, 1]).all(axis=1) | (told.rows[:, 0] == 2)
+        return np.where(here, 0.0, 1.0)
+
+    def second(told: Solved) -> Floats:
+        return np.where(told.rows[:, 0] == 2, 0.1, 0.0)
+
+    rules = [Rule("first", first), Rule("second", second)]
+    search = Search(problem.space, problem.cost, rules, problem.goal, rounds=0)
+    seen = search.run()
+    assert seen.rows[seen.kept].tolist() == [[1, 1]]
+
+
+@pytest.mark.parametrize("every", [0, 5000])
+def test_a_set_is_no_set_where_a_layout_keeps_it(
+    every: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `app` at four and `own` at two only the response of `own` is too long."""
+    monkeypatch.setattr("homenode.planner.search.EVERY", every)
+    told = layouts.scenario(LICENSED, advise=OWNED.format(slower="10 %"))
+    found = {one.rule for one in advise(told, confirm=False).conflict}
+    assert found == {
+        "response of app at most 10 % longer",
+        "response of own at most 10 % longer",
+        "6 licences of mq",
+    }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from homenode.planner import Change
 from homenode.planner.commands import commands
+from homenode.planner.cost import Solved
+from homenode.planner.problem import problem_of
 from homenode.simulate.scenario import Scenario
 
 HOST = """\
@@ -30,6 +34,7 @@ memory = "16 GiB"
 workload = {{ kind = "transactions", rate = "50/s", profile = "oltp" }}
 """
 KVM, XEN, PROCESSES = ("", "kvm = {}"), ('policy = "credit2"', ""), ("", "")
+ESXI = ('policy = "esxi"', "")
 
 
 def told(kind: tuple[str, str], key: str, before: object, after: object, folder: Path) -> list[str]:
@@ -75,3 +80,34 @@ def test_cpusets_weights_and_counts(tmp_path: Path) -> None:
     lines = told(PROCESSES, "weight", 100, 300, tmp_path)
     assert lines[0] == "systemctl set-property one.scope CPUWeight=300"
     assert lines[-1].endswith("CPUWeight=100")
+
+
+def test_esxi_is_told_in_comments_alone(tmp_path: Path) -> None:
+    assert told(ESXI, "virtual", 4, 8, tmp_path) == [
+        "# partition.one.processors.virtual: 4 -> 8",
+        "",
+        "# partition.one.processors.virtual: 8 -> 4",
+    ]
+
+
+def test_under_esxi_weight_means_shares() -> None:
+    scenario = Scenario.from_toml(HOST.format(policy=ESXI[0], kvm="", more=""))
+    (one,) = problem_of(scenario, {"free": ["weight"]}).space.variables
+    assert (one.path, one.now) == ("partition.one.processors.shares", 4000)
+    assert 8000 in one.values
+
+
+def test_room_on_a_host_is_told_in_its_processors() -> None:
+    """A server with 36 cores of two threads each."""
+    scenario = Scenario.from_toml(HOST.format(policy="", kvm="kvm = {}", more=""))
+    half = problem_of(scenario, {"free": ["virtual"], "headroom": 0.5})
+    now = half.solved_now
+    assert now.headroom[0] == pytest.approx(72 - now.cores[0])
+    (rule,) = [one for one in half.rules if one.name == "headroom of 50 %"]
+    assert rule.excess(now)[0] == 0
+    assert rule.excess(_with_cores(now, 36 * 1.1))[0] == pytest.approx(0.1)
+
+
+def _with_cores(told: Solved, cores: float) -> Solved:
+    figures = replace(told.figures, cores=np.full_like(told.figures.cores, cores))
+    return replace(told, figures=figures)

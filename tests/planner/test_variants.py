@@ -17,8 +17,9 @@ from homenode.errors import HomenodeError
 from homenode.planner import Advice, advise
 from homenode.planner.loads import divided
 from homenode.planner.problem import problem_of
+from homenode.planner.reasons import of_groups
 from homenode.planner.variants import Variant, Varying
-from homenode.planner.virtual_machines import guests, tiles
+from homenode.planner.virtual_machines import as_key, guests, tiles
 from homenode.report.advice import advice_lines
 from homenode.simulate.scenario import Scenario
 
@@ -118,6 +119,23 @@ def test_what_is_merged_and_divided_again_is_what_it_was() -> None:
     specs: list[Any] = [s.layout_spec()["partitions"] for s in (told, back.problem.scenario)]
     for one, other in zip(*specs, strict=True):
         assert [one[key] for key in keys] == [other[key] for key in keys]
+
+
+def test_cores_of_what_is_divided_are_those_for_the_work_of_now(tmp_path: Path) -> None:
+    """Four loops that use their core whole: near their memory they get more done on it."""
+    table = layouts.partition("lpar", "drawer0", virtual=1, entitlement=1.0)
+    told = layouts.scenario(table).with_({
+        "partition.lpar.workload": {
+            "kind": "loops", "count": 4, "endless": True, "profile": "oltp",
+        },
+    })  # fmt: skip
+    away = {"partition.lpar.memory": [{"size": "16 GiB", "on": "drawer1"}]}
+    near, far = (one.run(out=tmp_path) for one in (told, told.with_(away)))
+    groups = [(("lpar",), ("lpar",))]
+    assert of_groups(groups, far, far) == "lpar 1.00 -> 1.00 cores"
+    cores = float(of_groups(groups, near, far).split()[3])
+    assert cores < 1.0
+    assert float(of_groups(groups, far, near).split()[3]) == pytest.approx(1 / cores, rel=0.02)
 
 
 def test_a_large_partition_is_cheaper_in_parts_that_fit_a_node(tmp_path: Path) -> None:
@@ -228,7 +246,9 @@ def test_tiles_hold_the_machines_that_there_are() -> None:
     told = web(client=4, server=6)
     (found,) = tiles(told.partitions[0])
     assert found.values == [1, 2]
-    more = told.with_({f"partition.zvm.{key}": value for key, value in found.also[2].items()})
+    more = told.with_(
+        {f"partition.zvm.{key}": value for key, value in found.also[as_key(2)].items()}
+    )
     more = more.with_({f"partition.zvm.{found.below}": 2})
     specs: list[Any] = [s.layout_spec()["partitions"][0]["guest"] for s in (told, more)]
     kinds = [

@@ -39,7 +39,8 @@ def solve(
     """Solve a layout or a sweep without simulating it.
 
     Prints what `run` prints as far as the steady state tells it, in a small part of the time and
-    without chance: means, no intervals, no percentiles. Nothing is kept but the runs of --check.
+    without chance: means, percentiles of responses, no intervals. Nothing is kept but the runs of
+    --check.
     """
     from homenode.simulate.kept.points import chosen_metrics, compared, point_of
 

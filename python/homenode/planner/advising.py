@@ -12,7 +12,7 @@ from homenode.model.numbers import with_interval
 from homenode.planner import advice as words
 from homenode.planner.advice import Advice, Answer, Named, Refusal
 from homenode.planner.answers import Answers
-from homenode.planner.choice import EACH, SAME, best_rows, needed, refused
+from homenode.planner.choice import EACH, SAME, best_rows, needed, refused, trim
 from homenode.planner.combining import Branch, Combining
 from homenode.planner.confirm import Groups, Runs, cores_of, is_sure, responses_of, saved
 from homenode.planner.conflict import conflict, is_freed
@@ -91,11 +91,12 @@ class Advising:
             return self._conflict(rules, proven=proven or search.proven)
         now = (0, self.problem.space.now()[0])
         for _ in range(_TRIES):
-            answers = self._simulated([now, *self._chosen(best)])
+            chosen = self._chosen(best)
+            answers = self._simulated([now, *chosen, *self._leaner(chosen)])
             if not self._learnt(answers[1:]):
                 break
         self.refuted = tuple(one for one in answers[1:] if one.breaks)
-        return self._told(answers[0], answers[1:])
+        return self._told(answers[0], answers[1:], best)
 
     def _combine(self) -> None:
         """Searches variants on top of each other, and keeps those that are better than each."""
@@ -141,6 +142,18 @@ class Advising:
         # The best that keeps machine and partitions is told beside those that do not.
         own = next((at for at, (branch, _) in enumerate(chosen) if not branch), 0)
         return chosen[:best] if best == 1 or own < best else [*chosen[: best - 1], chosen[own]]
+
+    def _leaner(self, chosen: Sequence[tuple[int, Rows]]) -> list[tuple[int, Rows]]:
+        """What is left of the first without changes each of which brings less than all together
+        must: whether these bring anything is told by simulations, of both.
+        """
+        if self.runs is None or not chosen or self.stopped:
+            return []
+        at, row = chosen[0]
+        search = self.branches[at].search
+        lean = trim(search, row, self.problem.wishes.told.worth * abs(float(search.seen.goal[0])))
+        known = any(one == at and np.array_equal(lean, other) for one, other in chosen)
+        return [] if known or not lean.any() else [(at, lean)]
 
     def _holding(self, at: int, count: int) -> list[Rows]:
         """The best rows of a branch that hold once each is solved by itself: of neighbours that are
@@ -260,9 +273,9 @@ class Advising:
             told += " Local search found none, which is no proof."
         return self._advice(now, (), words.CONFLICT, told, conflict=tuple(named))
 
-    def _told(self, now: Answer, others: Sequence[Answer]) -> Advice:
+    def _told(self, now: Answer, others: Sequence[Answer], best: int) -> Advice:
         good = [one for one in others if self._is_better(one, now)]
-        good = self._told_apart(sorted(good, key=lambda one: -(one.saving.mean or 0.0)))
+        good = self._told_apart(sorted(good, key=lambda one: -(one.saving.mean or 0.0)))[:best]
         refusals = self._refusals()
         if not good:
             text = self._nothing(now, others)
@@ -309,7 +322,9 @@ class Advising:
         slow = [responses_of(run, held) for run, _ in runs]
         less = [saved(cores[0], cores[1]), saved(slow[0], slow[1])]
         roomier = one.headroom > other.headroom and self._goal == "headroom"
-        return cheaper or roomier or any(is_sure(saving, 0.0) for saving in less)
+        words = ("cores", "response")
+        least = [self._least if word == self._goal else 0.0 for word in words]
+        return cheaper or roomier or any(map(is_sure, less, least))
 
     def _run(self, name: str | None) -> tuple[Run, Groups] | None:
         """A run with what its partitions were before."""
@@ -355,6 +370,8 @@ class Advising:
         saves = f"{verb}{ending} {with_interval(best.saving)} {unit}"
         if self._goal == "headroom" and best.run is not None:
             saves += ", by the solver alone"  # of a node simulations tell nothing
+        elif self._goal != "money" and best.run is not None and best.saving.ci95 is None:
+            saves += ", of one replication, which tells nothing of chance"
         if now.breaks:
             broken = "; ".join(now.breaks)
             more = f", and {saves}" if (best.saving.mean or 0.0) > 0 else ""

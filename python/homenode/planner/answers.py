@@ -129,7 +129,9 @@ class Answers:
         told = (one for one in first.scenario.partitions if one.table.name == step.name)
         names = {one.name for one in told}
         groups = [one for one in self.groups if step.word == "machine" or names & {*one[0]}]
-        reason = "" if run is None or base is None else of_groups(groups, run, base)
+        reason = (
+            "" if run is None or base is None else of_groups(groups, run, base, self.problem.held)
+        )
         what = (step.word, step.path, step.before, step.after)
         return Change(step.name, *what, reason, step.also)
 

@@ -36,7 +36,7 @@ _CREATED = {
 """By the policy, the form that creates partitions, and what it writes."""
 _CREATED_ELSE = ("libvirt", "writes its domain, which virsh define takes, on a KVM host.")
 _HEAD = ('SYSTEM="managed system"', 'PROFILE="profile"')
-_AT_ONCE = {"entitlement": "procunits", "virtual": "procs"}
+_AT_ONCE = {"entitlement": "procunits", "virtual": "procs", "cores": "procs"}
 
 
 def commands(before: Run, after: Run, changes: Sequence[Change]) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def _of_cells(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[st
     except ExportError as error:
         yield f"# No commands: {error.problem}"
     yield from lines
-    done = ("memory", "cores") if lines else ()
+    done = ("home", "cells", "memory", "on", "cores") if lines else ()
     yield from _as_comments([one for one in changes if one.word not in done])
 
 
@@ -192,7 +192,7 @@ def _of(line: str, names: Iterable[str]) -> bool:
 
 
 def dynamic(changes: Sequence[Change]) -> Iterator[str]:
-    """Entitlement and virtual processors of running partitions; who gives comes first.
+    """Entitlement, virtual processors and cores of running partitions; who gives comes first.
 
     Both are changed at once where both grow or shrink: in between they need not fit each other.
     Else the entitlement goes first, which fits both numbers of virtual processors then.
@@ -211,5 +211,6 @@ def dynamic(changes: Sequence[Change]) -> Iterator[str]:
                 if (amount > 0) == grows
             ]
             head = f'chhwres -r proc -m "$SYSTEM" -o {"a" if grows else "r"} -p {quote(name)}'
-            steps.append((more.get("entitlement", 0.0), f"{head} {' '.join(told)}"))
+            given = more.get("entitlement", 0.0) + more.get("cores", 0.0)
+            steps.append((given, f"{head} {' '.join(told)}"))
     yield from (line for _, line in sorted(steps, key=lambda step: step[0]))

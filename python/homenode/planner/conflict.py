@@ -9,7 +9,7 @@ from dataclasses import replace
 from homenode.planner.exact import Exact
 from homenode.planner.problem import Problem
 from homenode.planner.rules import Rule
-from homenode.planner.search import Search
+from homenode.planner.search import Search, nearly
 
 _SMALL = 3
 """Sets up to which all are tried where every layout was looked at."""
@@ -70,12 +70,12 @@ def _is_kept(search: Search, chosen: Collection[int], exact: Exact | None) -> bo
     if search.proven:
         return False
     rules = [search.rules[at] for at in asked]
-    starts = []
+    starts = [row[None, :] for row in nearly(seen, asked)]
     if exact is not None:
         row, disproved = exact.layout(rules)
         if disproved:
             return False
-        starts = [] if row is None else [row]
+        starts += [] if row is None else [row]
     again = replace(
         search,
         rules=rules,

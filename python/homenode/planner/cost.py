@@ -31,7 +31,7 @@ class Solved:
     response: Floats
     """Mean response over all transactions [ms]; 0 where there are none."""
     headroom: Floats
-    """Cores left over on the fullest node."""
+    """Cores left over on the fullest node; on a host its processors."""
 
     def goal(self, name: str) -> Floats:
         """What is to be least."""
@@ -160,8 +160,11 @@ def _now(solver: Solver) -> Now:
 
 
 def cores_of_nodes(machine: Any) -> Floats:
-    """Active cores of each node; they are counted through the machine."""
+    """Active cores of each node, on a host their hardware threads, which is what its partitions
+    use; cores are counted through the machine.
+    """
     per_node = machine["chips_per_node"] * machine["cores_per_chip"]
     active = machine["active_cores"] or per_node * machine["nodes"]
     firsts = np.arange(machine["nodes"]) * per_node
-    return np.asarray(np.clip(active - firsts, 0, per_node), dtype=np.float64)
+    threads = machine["hypervisor"].get("siblings", 1)
+    return np.asarray(threads * np.clip(active - firsts, 0, per_node), dtype=np.float64)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
 
+from homenode.model.scenario.host.esxi import ESXI
 from homenode.planner.advice import Change
 from homenode.planner.reasons import plain
 from homenode.records.exporting.libvirt import Domain, domain_of
@@ -19,13 +20,14 @@ _WORDS = {"virtual": "virtual", "weight": "weight", "cpuset": "pins", "pins": "p
 
 def on_host(after: Run, changes: Sequence[Change]) -> Iterator[str]:
     """What brings the partitions of a host to what they are in a run; as comments what no command
-    of theirs does.
+    of theirs does, and all under ESXi, whose own tools are none of these.
     """
-    xen = after.spec["machine"]["hypervisor"]["policy"] == "credit2"
+    policy = after.spec["machine"]["hypervisor"]["policy"]
+    xen = policy == "credit2"
     for change in changes:
         domain = domain_of(after, change.partition)
         host = None if domain.shared is None else domain.shared.get("host")
-        if host is None or change.word not in _WORDS:
+        if host is None or change.word not in _WORDS or policy == ESXI:
             yield f"# {change.path}: {plain(change.before)} -> {plain(change.after)}"
             continue
         kind = _XL if xen else _PROCESSES if host["kvm"] is None else _VIRSH

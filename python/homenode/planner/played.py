@@ -66,7 +66,7 @@ class Together(Solver):
         self.solved += len(new)
         shape = (len(numbers), len(self.spec["partitions"]), len(_NONE))
         told = np.array([self._found[one] for one in numbers], dtype=np.float64).reshape(shape)
-        return Figures(*(told[:, :, at] for at in range(len(_NONE))))
+        return self._heard(Figures(*(told[:, :, at] for at in range(len(_NONE)))))
 
     def _as_asked(self, spec: Spec) -> Spec:
         return spec

@@ -13,6 +13,7 @@ from homenode.errors import HomenodeError, NotFoundError, ScenarioError, listed,
 from homenode.model.document import read_document, to_toml
 from homenode.model.document.positions import split_key
 from homenode.model.scenario import Scenario
+from homenode.model.scenario.file.advise import Word
 from homenode.model.scenario.paths import spelt
 from homenode.model.scenario.places import name_of_chip, node_word
 from homenode.planner.advice import Advice
@@ -23,6 +24,7 @@ from homenode.planner.loads import grown
 from homenode.planner.played import Saying, say_if_played, say_nothing
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.rules import Rule
+from homenode.planner.variables import is_known
 from homenode.planner.wishes import wishes_of
 from homenode.simulate.run import Run
 
@@ -35,6 +37,10 @@ _NEAR = 0.02
 """Share of a rate to which simulations find it where they contradict the solver."""
 _TRIES = 12
 """Simulations that look for it."""
+_WHERE: tuple[Word, ...] = ("home", "cpuset", "pins", "virtual")
+"""What is asked of a new partition, the first that there is: PR/SM alone says where one runs, so
+how wide it is, is all that is left to ask.
+"""
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ def add(
 ) -> Advice:
     """Where the partitions of a file go best; the layout as it is has them where the hypervisor
     would put them. `asked` are keys of `[advise]`; of the new partitions alone something changes,
-    their home if nothing is said.
+    their home if nothing is said, or what comes nearest to it (`_WHERE`).
     """
     how = how or Asked()
     tables = _partitions_of(Path(path))
@@ -84,7 +90,7 @@ def add(
     told = Scenario.from_toml(to_toml(joined), source, scenario.folder)
     names = [one.name for one in scenario.partitions]
     if asked.get("free") is None:
-        asked["free"] = ["home"]
+        asked["free"] = [next((one for one in _WHERE if is_known(one, told)), _WHERE[0])]
     wishes = wishes_of(scenario, **{**asked, "pinned": names})
     found = advised(problem_of(told, {}, wishes), how, runs)
     new = [one for one in told.partitions if one.name not in names]
@@ -200,6 +206,9 @@ def _with_copies(scenario: Scenario, name: str, count: int) -> Scenario:
     data = scenario.data
     row = next(one.row for one in scenario.partitions if one.name == name)
     table = {k: v for k, v in data["partition"][row].items() if k not in ("home", "number")}
+    # A core of one's own by its path is no other's.
+    processors = {k: v for k, v in table["processors"].items() if k not in ("boot", "paths")}
+    table = {**table, "processors": processors}
     copies = {**table, "name": f"{name}-more", "count": count}
     tables = [*data["partition"], copies] if count else data["partition"]
     return Scenario.from_toml(

@@ -5,13 +5,14 @@ after, from the books of the runs that confirm it.
 from __future__ import annotations
 
 import re
-from math import fsum
+from collections.abc import Collection, Mapping
+from statistics import fmean
 
 from homenode.errors import listed
 from homenode.model.document.positions import split_key
 from homenode.model.numbers import number, signed
 from homenode.planner.advice import Change
-from homenode.planner.confirm import Groups
+from homenode.planner.confirm import Groups, cores_of
 from homenode.planner.variables import Variable
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.run import Run
@@ -28,6 +29,7 @@ UNITS = {"cores": "cores", "money": "", "response": "ms", "headroom": "cores of 
 _WORDED = {
     "home": "{name} to {value}",
     "memory": "memory of {name} to {value}{before}",
+    "cells": "cores of {name}: {value}{before}",
     "on": "memory of {name} to {value}{before}",
     "entitlement": "{name} entitled to {value} cores{before}",
     "virtual": "{name} with {value} virtual processors{before}",
@@ -43,7 +45,9 @@ _WORDED = {
 """Changes by their word."""
 
 
-_SEVERAL_OF_ONE = re.compile(r"\b1 ((?:virtual )?(?:processor|partition|core))s\b")
+_SEVERAL_OF_ONE = re.compile(
+    r"\b1 ((?:virtual )?(?:processor|partition|core|machine|thread)|switch(?=es))e?s\b"
+)
 
 
 def in_words(name: str, variable: Variable, after: object) -> str:
@@ -54,7 +58,9 @@ def in_words(name: str, variable: Variable, after: object) -> str:
             return f"{name} {'capped' if after else 'uncapped'}"
         case "folding":
             return f"{name} {'with' if after else 'without'} folding"
-    told = _WORDED.get(variable.word, "{name}: {word} {value}{before}")
+    by_cell = variable.word == "home" and isinstance(after, Mapping)
+    word = "cells" if by_cell else variable.word
+    told = _WORDED.get(word, "{name}: {word} {value}{before}")
     words = {"name": name, "word": variable.word, "kind": _kind(variable)}
     text = told.format(**words, value=plain(after), before=before)
     return _SEVERAL_OF_ONE.sub(r"1 \1", text)
@@ -77,6 +83,8 @@ def plain(value: object) -> str:
         return str(value).lower()
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, Mapping):
+        return listed(f"{count} of {place}" for place, count in value.items())
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
@@ -96,14 +104,15 @@ def why(worth: str, partition: str, run: Run | None, base: Run | None) -> str:
     return "; ".join(parts)
 
 
-def of_groups(groups: Groups, run: Run, base: Run) -> str:
-    """Cores before and after of those in some groups: `db 5.60 -> 5.10 cores`."""
-    used = [
-        fsum(one.metrics[name]["physc"].mean or 0.0 for pair in groups for name in pair[side])
-        for side, one in enumerate((base, run))
-    ]
+def of_groups(groups: Groups, run: Run, base: Run, held: Collection[str] = ()) -> str:
+    """Cores before and after of those in some groups, for the work of before:
+    `db 5.60 -> 5.10 cores`.
+    """
+    as_they_are = [(old, old) for old, _ in groups]
+    before = fmean(cores_of(base, base, held, as_they_are))
+    after = fmean(cores_of(run, base, held, groups))
     whose = listed((name for old, _ in groups for name in old), 3)
-    return f"{whose} {number(used[0])} -> {number(used[1])} cores"
+    return f"{whose} {number(before)} -> {number(after)} cores"
 
 
 def _from_books(partition: str, run: Run, base: Run) -> list[str]:

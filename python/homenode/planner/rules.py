@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from homenode.errors import Where
+from homenode.errors import ScenarioError, Where
+from homenode.model.spec import capacity_of
 from homenode.model.units import TIME
 from homenode.planner.cost import Cost, Solved
 from homenode.planner.solver import Floats
@@ -166,6 +167,15 @@ def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
         for index, name in enumerate(cost.names):
             if limit.partition not in (None, name):
                 continue
+            if cost.solver.silent[index]:
+                if limit.partition is None:
+                    continue
+                raise ScenarioError(
+                    f"{name} has no response that could be limited",
+                    there="loops answer nobody",
+                    where=wishes.where("limit", row, "partition"),
+                    next_step="leave its [[advise.limit]] out",
+                )
             for word, most in told.items():
                 if most is not None:
                     limited.add((word, name))
@@ -242,11 +252,11 @@ def _how_long(
 
 def _of_room(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
     told = wishes.told
-    machine: Any = cost.solver.spec["machine"]
-    active = float(machine["active_cores"])
+    active = float(capacity_of(cost.solver.spec["machine"]))
 
     def used(most: float) -> Callable[[Solved], Floats]:
-        return lambda s: np.maximum(s.figures.cores.sum(axis=1) / most - 1, 0)
+        # Where all are to stay unused, none is allowed: no layout keeps it.
+        return lambda s: np.maximum(s.figures.cores.sum(axis=1) / max(most, SLACK) - 1, 0)
 
     def uses(most: float) -> Callable[[Simulated], str | None]:
         return lambda t: f"{t.cores:.2f} cores are used" if t.cores > most else None
@@ -256,28 +266,51 @@ def _of_room(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
         title = f"headroom of {100 * told.headroom:g} %"
         yield Rule(title, used(most), wishes.where("headroom"), in_words=uses(most), simulated=True)
     if told.node_lost:
-        lost = float(cost.node_cores.max())
-        where = wishes.where("node_lost")
-        title = f"one node of {lost:g} cores may be lost"
-        left = active - lost
-
-        def fits(solved: Solved) -> Floats:
-            if left <= 0:
-                return np.ones(len(solved.rows))
-            return used(left)(solved) + _entitled(cost, solved, lost)
-
-        linear = ("entitled", lost)
-        yield Rule(title, fits, where, in_words=uses(left), simulated=True, linear=linear)
+        yield from _node_lost(wishes, cost, used, uses)
     for row, licence in enumerate(told.licence):
         if licence.owned is not None:
             owned = licence.owned
             yield Rule(
                 f"{owned:g} licences of {licence.product}",
-                lambda s, one=licence, most=owned: np.maximum(  # type: ignore[misc]
-                    cost.licensed(one, s.options) - most, 0
+                lambda s, one=licence, most=owned: (
+                    np.maximum(  # type: ignore[misc]
+                        cost.licensed(one, s.options) - most, 0
+                    )
+                    / max(most, 1.0)
                 ),
                 wishes.where("licence", row, "owned"),
             )
+
+
+def _node_lost(
+    wishes: Wishes,
+    cost: Cost,
+    used: Callable[[float], Callable[[Solved], Floats]],
+    uses: Callable[[float], Callable[[Simulated], str | None]],
+) -> Iterator[Rule]:
+    """Work, entitlements and memory fit the machine without its largest node, whatever of it is
+    lost: a simulation tells of the work alone.
+    """
+    where = wishes.where("node_lost")
+    lost, active = float(cost.node_cores.max()), float(cost.node_cores.sum())
+    left = active - lost
+    title = f"one node of {lost:g} cores may be lost"
+
+    def fits(solved: Solved) -> Floats:
+        return used(left)(solved) if left > 0 else np.ones(len(solved.rows))
+
+    def entitled(solved: Solved) -> Floats:
+        return _entitled(cost, solved, lost)
+
+    def remembered(solved: Solved) -> Floats:
+        room = cost.most_memory * (1 - 1 / len(cost.node_cores))
+        return np.asarray(np.maximum(_memory(cost, solved).sum(axis=1) / room - 1, 0))
+
+    yield Rule(title, fits, where, in_words=uses(left), simulated=True)
+    if left > 0:
+        linear = ("entitled", lost)
+        yield Rule(f"{title}: entitlements fit the others", entitled, where, linear=linear)
+        yield Rule(f"{title}: memory fits the others", remembered, where)
 
 
 def _of_place(wishes: Wishes, cost: Cost) -> Iterator[Rule]:

@@ -8,7 +8,7 @@ import itertools
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +32,11 @@ _SHAKEN = (2, 3, 4)
 """Variables that chance changes before a new descent."""
 _FITTING = ({"entitlement", "virtual"}, {"home", "memory"}, {"entitlement", "capped"})
 """Words of which two change at once."""
+_NEARLY = 4
+"""Layouts that nearly keep all rules, on from which one is looked for that does."""
+_BEAM = 8
+_MOST_BEYOND = 2_000
+"""The best neighbours whose own neighbours are looked at too, and the most of these."""
 Telling = Callable[[float, str], None]
 
 
@@ -110,6 +115,7 @@ class Search:
                 self._every()
             else:
                 self._local(starts)
+                self._repair()
         except _Over:
             pass
         except KeyboardInterrupt:
@@ -231,6 +237,15 @@ class Search:
             shaken = self._shaken(best, random_numbers)
             best = self._better(best, self.descend(shaken))
 
+    def _repair(self) -> None:
+        """Where no layout was found that keeps all rules: on from those that nearly do. A step that
+        mends one rule may break another one, which the next but one mends.
+        """
+        for row in [] if self.seen.kept.any() else nearly(self.seen, range(len(self.rules))):
+            self.descend(row, beyond=True)
+            if self._best < _PENALTY:
+                return
+
     def _better(self, one: Rows, other: Rows) -> Rows:
         scores = self.look(np.stack([one, other]))
         return other if scores[1] < scores[0] - self._least(float(scores[0])) else one
@@ -238,12 +253,14 @@ class Search:
     def _least(self, score: float) -> float:
         return _BETTER * max(abs(score), 1e-9)
 
-    def descend(self, row: Rows) -> Rows:
-        """The best neighbour of the best neighbour, and so on, until none is better."""
+    def descend(self, row: Rows, *, beyond: bool = False) -> Rows:
+        """The best neighbour of the best neighbour, and so on, until none is better; `beyond` those
+        their best neighbours' ones, too.
+        """
         score = float(self.look(row[None, :])[0])
         while True:
             self._near(row)
-            for near in (self._single, self._pairs):
+            for near in (self._single, self._pairs, *([self._beyond] if beyond else [])):
                 rows = near(row)
                 if not len(rows):
                     continue
@@ -271,6 +288,15 @@ class Search:
             rows[:, at] = others
             found.append(rows)
         return together([*found, *self._swaps(row)])
+
+    def _beyond(self, row: Rows) -> Rows:
+        """Neighbours of the best neighbours."""
+        rows = self._single(row)
+        if not len(rows):
+            return rows
+        width = int(np.clip(_MOST_BEYOND // len(rows), 1, _BEAM))
+        best = np.argsort(self.look(rows), kind="stable")[:width]
+        return together([self._single(rows[at]) for at in best])
 
     def _swaps(self, row: Rows) -> Iterator[Rows]:
         places = [at for at, one in enumerate(self.space.variables) if one.word == "home"]
@@ -315,6 +341,22 @@ class Search:
         for at in random_numbers.sample(range(len(row)), count):
             shaken[at] = random_numbers.randrange(int(self.space.sizes[at]))
         return shaken
+
+
+def nearly(seen: Seen, rules: Iterable[int]) -> list[Rows]:
+    """Of what was looked at, for each of these rules that layout which keeps it and breaks the
+    others least; those first that break least.
+    """
+    asked = [*rules]
+    over = np.where(seen.broken, np.maximum(seen.excess, 0.0), 0.0)[:, asked]
+    total = over.sum(axis=1) + seen.forbidden
+    found: dict[int, float] = {}
+    for column in range(len(asked)):
+        places = np.flatnonzero(over[:, column] == 0)
+        if len(places):
+            at = int(places[np.argmin(total[places])])
+            found[at] = float(total[at])
+    return [seen.rows[at] for at in sorted(found, key=lambda at: found[at])][:_NEARLY]
 
 
 class _Over(Exception):  # noqa: N818 - no error: the time is over, or somebody stops it

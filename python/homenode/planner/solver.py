@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from homenode.errors import HomenodeError
 from homenode.model.spec import PartitionSpec, Spec
 from homenode.simulate.engine import load_engine
+from homenode.simulate.kept.work import kinds_of
 
 Floats = NDArray[np.float64]
 _MOST_AT_ONCE = 4096
 """Rows of a batch, between which a search may be stopped."""
+_SILENT = {"loops"}
 _COLUMNS = ("cores", "response_ns", "p95_ns", "throughput", "steady", "far")
 
 
@@ -138,6 +140,8 @@ class Solver:
         self.spec = spec
         self.solved = 0
         """Layouts that were solved so far."""
+        self.silent = np.array([kinds_of(one) <= _SILENT for one in spec["partitions"]])
+        """Which partitions answer nobody: nothing of what they do is a response."""
         self.tells_p95 = False
         """Whether the 95th percentile of responses is worked out, which takes as long again."""
         self.features = Told()
@@ -170,4 +174,11 @@ class Solver:
             name: np.array([value for part in parts for value in part[name]]).reshape(shape)
             for name in _COLUMNS
         }
-        return Figures(**told)
+        return self._heard(Figures(**told))
+
+    def _heard(self, told: Figures) -> Figures:
+        """Without responses of those that answer nobody: how long a loop takes is none."""
+        response, p95 = (
+            np.where(self.silent, np.nan, one) for one in (told.response_ns, told.p95_ns)
+        )
+        return replace(told, response_ns=response, p95_ns=p95)

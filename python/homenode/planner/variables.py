@@ -13,9 +13,11 @@ from homenode.model.document import to_toml
 from homenode.model.scenario import PlacedPartition, Scenario
 from homenode.model.scenario.file.guest import Aix, Zvm
 from homenode.model.scenario.file.processors import DEFAULT_POOL, Shared
+from homenode.model.scenario.host.esxi import ESXI, NORMAL_SHARES
 from homenode.model.scenario.paths import changed, spelt
 from homenode.model.scenario.places import name_of_chip, node_word
-from homenode.planner.virtual_machines import Varied, guests, switches, tiles
+from homenode.planner import cells
+from homenode.planner.virtual_machines import Varied, as_key, guests, switches, tiles
 from homenode.planner.wishes import VARIANTS, Wishes
 from homenode.records.exporting.root_tree import cpu_list
 
@@ -40,8 +42,8 @@ class Variable:
     """What it is, as people write it."""
     values: tuple[object, ...]
     """What else it may be; the number of a value counts from 1, 0 is as it is."""
-    also: Mapping[object, Mapping[str, object]] = field(default_factory=dict)
-    """By value, what else of the scenario changes with it."""
+    also: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """By value (`as_key`), what else of the scenario changes with it."""
 
     def value(self, number: int) -> object:
         """The value of a number."""
@@ -53,8 +55,8 @@ class Variable:
         return {self.path: value, **self.with_it(value)} if number else {}
 
     def with_it(self, value: object) -> Mapping[str, object]:
-        """What else changes with a value. Tables may be values too, and are no keys of anything."""
-        return self.also.get(value, {}) if self.also else {}
+        """What else changes with a value."""
+        return self.also.get(as_key(value), {})
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,13 @@ def variables_of(
     taken = {one.path for one in found}
     for word in (one for one in told.free if one not in VARIANTS):
         before = len(found)
-        if "free" not in told.model_fields_set and not _is_known(word, scenario):
+        if "free" not in told.model_fields_set and not is_known(word, scenario):
             continue
         for index, one in enumerate(scenario.partitions):
             head = f"partition.{spelt(one.name)}"
             for below, now, values, also in _asked(word, _Asking(scenario, one, used[index])):
                 path = f"{head}.{below}"
-                others = tuple(value for value in dict.fromkeys(values) if value != now)
+                others = tuple(v for n, v in enumerate(values) if v != now and v not in values[:n])
                 more = {v: {f"{head}.{k}": o for k, o in told.items()} for v, told in also.items()}
                 if path not in taken and others:
                     found.append(Variable(index, word, path, now, others, more))
@@ -120,6 +122,9 @@ def _asked(word: str, at: _Asking) -> Iterator[Varied]:
     if word in _INSIDE:
         yield from _INSIDE[word](at.one)
         return
+    if word in _OF_CELLS and at.one.in_cells is not None:
+        yield from _OF_CELLS[word](at.one)
+        return
     told = _WORDS[word](at)
     if told is not None:
         yield Varied(*told)
@@ -128,14 +133,14 @@ def _asked(word: str, at: _Asking) -> Iterator[Varied]:
 def _refuse(word: str, scenario: Scenario, wishes: Wishes) -> None:
     at = wishes.told.free.index(word)  # type: ignore[arg-type]
     there = f"on {scenario.machine.title} {_MEANT[word]}"
-    known = [one for one in (*_WORDS, *_INSIDE) if _is_known(one, scenario)]
+    known = [one for one in (*_WORDS, *_INSIDE) if is_known(one, scenario)]
     step = f"leave it out; there is {listed(known, 20)}"
     where = wishes.where("free", at)
-    if not _is_known(word, scenario):
+    if not is_known(word, scenario):
         raise ScenarioError(f'advise.free = "{word}"', there=there, where=where, next_step=step)
 
 
-def _is_known(word: str, scenario: Scenario) -> bool:
+def is_known(word: str, scenario: Scenario) -> bool:
     """Whether a partition has it, with however few values."""
     return any([*_asked(word, _Asking(scenario, one, 0.0))] for one in scenario.partitions)
 
@@ -233,10 +238,7 @@ def _memory(at: _Asking) -> tuple[str, object, list[Any]] | None:
     told = next((i for i, part in enumerate(parts) if part.on not in (None, "interleaved")), None)
     if told is None or at.policy in HOST_POLICIES:
         return None
-    word = node_word(machine)
-    here = [f"{word}{node}" for node in range(machine.nodes)]
-    if at.one.in_cells is not None:
-        here = [f"{word}{node}" for node in at.one.in_cells.npartition.indices]
+    here = [f"{node_word(machine)}{node}" for node in range(machine.nodes)]
     return f"memory.{told}.on", parts[told].on, here
 
 
@@ -286,7 +288,12 @@ def _capped(at: _Asking) -> tuple[str, object, list[Any]] | None:
 
 def _weight(at: _Asking) -> tuple[str, object, list[Any]] | None:
     shared = at.shared
-    if shared is None or shared.shares is not None or at.policy == "dedicated":
+    if shared is None or at.policy == "dedicated":
+        return None
+    if at.policy == ESXI:
+        now = shared.shares or NORMAL_SHARES * shared.virtual
+        return "processors.shares", now, sorted({max(1, round(now * t)) for t in _TIMES})
+    if shared.shares is not None:
         return None
     if at.policy == "phyp" and shared.capped:
         return None
@@ -361,6 +368,10 @@ _WORDS: dict[str, Values] = {
     "throughput": _throughput, "cores": _cores, "cpuset": _cpuset, "pins": _pins,
     "unparking": _unparking, "polarization": _polarization,
 }  # fmt: skip
+_OF_CELLS: dict[str, Callable[[PlacedPartition], Iterator[Varied]]] = {
+    "home": cells.cells,
+    "memory": cells.memory,
+}
 _INSIDE: dict[str, Callable[[PlacedPartition], Iterator[Varied]]] = {
     "tiles": tiles,
     "switches": switches,
@@ -377,7 +388,7 @@ _MEANT: dict[str, str] = {
     "pool": "there is no second shared pool",
     "folding": "no partition runs AIX, which folds",
     "throughput": "no partition runs AIX, which has throughput modes",
-    "cores": "no partition has cores of its own that are told by number",
+    "cores": "no partition has cores of its own that are told by number, and nothing else of them",
     "cpuset": "no partition is kept to processors by a cpuset",
     "pins": "no virtual processor is pinned",
     "unparking": "no z/VM parks logical cores",

@@ -29,8 +29,13 @@ class Varied(NamedTuple):
     below: str
     now: object
     values: list[object]
-    also: Mapping[object, Mapping[str, object]] = {}
-    """By value, what else changes with it, by path below the partition."""
+    also: Mapping[str, Mapping[str, object]] = {}
+    """By value (`as_key`), what else changes with it, by path below the partition."""
+
+
+def as_key(value: object) -> str:
+    """A value as a key of what else changes with it: tables are values too."""
+    return repr(value)
 
 
 def tiles(one: PlacedPartition) -> Iterator[Varied]:
@@ -43,8 +48,8 @@ def tiles(one: PlacedPartition) -> Iterator[Varied]:
             for count in range(1, _MOST + 1)
             if totals and not any(total % count for total in totals.values())
         ]
-        also: dict[object, dict[str, object]] = {
-            count: {f"{_of(name)}.count": total // count for name, total in totals.items()}
+        also: dict[str, dict[str, object]] = {
+            as_key(count): {f"{_of(name)}.count": total // count for name, total in totals.items()}
             for count in counts
         }
         below = f"switch.{spelt(switch.name)}.count"
@@ -60,14 +65,18 @@ def switches(one: PlacedPartition) -> Iterator[Varied]:
 def guests(one: PlacedPartition) -> Iterator[Varied]:
     """More machines of a kind that has work of its own, or fewer, for the same work."""
     for machine in one.table.virtual_machine:
-        also: dict[object, Mapping[str, object]] = {}
+        also: dict[int, Mapping[str, object]] = {}
         for times in _TIMES:
             count = machine.count * times
             parts = _parts(machine, 1 / times) if count.denominator == 1 else None
             if parts is not None:
                 also[int(count)] = {f"{_of(machine.name)}.{k}": v for k, v in parts.items()}
         if also:
-            yield Varied(f"{_of(machine.name)}.count", machine.count, [*also], also)
+            yield Varied(f"{_of(machine.name)}.count", machine.count, [*also], _keyed(also))
+
+
+def _keyed(also: Mapping[int, Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
+    return {as_key(value): told for value, told in also.items()}
 
 
 def _parts(machine: VirtualMachine, share: Fraction) -> dict[str, object] | None:

@@ -18,6 +18,7 @@ from homenode.model.numbers import (
     significant,
     significant_with_interval,
 )
+from homenode.planner.reasons import plain
 from homenode.report.tables import plain_table
 
 _UNITS = {kind: " %" if kind is ToleranceKind.PERCENT else "" for kind in ToleranceKind}
@@ -141,7 +142,9 @@ def advice_lines(result: StudyResult) -> list[str]:
     lines = []
     for name, advice in result.advices.items():
         changes = [one for best in advice.best[:1] for one in best.changes]
-        made = "".join(f" {one.path}: {one.before} -> {one.after}." for one in changes)
+        made = "".join(
+            f" {one.path}: {plain(one.before)} -> {plain(one.after)}." for one in changes
+        )
         lines.append(f"{name}: {advice.told}{made}")
     return lines
 

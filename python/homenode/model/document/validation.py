@@ -90,6 +90,8 @@ def _translate(problems: Problems, detail: ErrorDetails, path: Path) -> None:
     elif kind == "list_type" and isinstance(problems.document.value(path), dict):
         table = f"write [[{path[-1]}]] for [{path[-1]}]"
         problems.add(path, there="a list is needed here", next_step=table)
+    elif kind == "too_short" and int(str(context.get("min_length", 1))) > 1:
+        problems.add(path, there=f"at least {context['min_length']} entries are needed here")
     elif kind in _KINDS:
         problems.add(path, there=f"{_KINDS[kind]} is needed here")
     else:

@@ -1,0 +1,80 @@
+"""Virtual partitions on cells: which cells their cores are of, how their memory lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from homenode.planner import advise
+from homenode.planner.questions import more
+from homenode.planner.reasons import told_change
+from homenode.simulate.scenario import Scenario
+
+CELLS = """\
+name = "cells"
+
+[machine]
+model = "hp-rx7640"
+
+[[npartition]]
+name = "npar0"
+cells = ["cell0", "cell1"]
+memory = "64 GiB"
+clm = "48 GiB"
+
+[[partition]]
+name = "one"
+processors = {{ mode = "dedicated", cores = 4, cells = {{ cell1 = 4 }}, boot = "1.10" }}
+memory = [{{ size = "8 GiB", on = "{one}" }}]
+guest = {{ os = "hp-ux" }}
+workload = {{ kind = "warehouses", count = 4, profile = "java" }}
+
+[[partition]]
+name = "two"
+processors = {{ mode = "dedicated", cores = 4, cells = {{ cell0 = 4 }} }}
+memory = [{{ size = "8 GiB", on = "{two}" }}]
+guest = {{ os = "hp-ux" }}
+workload = {{ kind = "warehouses", count = 4, profile = "java" }}
+
+[run]
+warmup = "200 ms"
+duration = "500 ms"
+replications = 3
+"""
+
+
+def cells(one: str, two: str) -> Scenario:
+    """Two partitions, with their memory there."""
+    return Scenario.from_toml(CELLS.format(one=one, two=two))
+
+
+def test_cores_go_to_the_cell_of_their_memory(tmp_path: Path) -> None:
+    """Each has the cell of the other's memory, so both move; the core that one booted on is of the
+    cell that it leaves.
+    """
+    found = advise(cells("cell0", "cell1"), free=["home"], out=tmp_path).best[0]
+    assert {one.path: one.after for one in found.changes} == {
+        "partition.one.processors.cells": {"cell0": 4},
+        "partition.two.processors.cells": {"cell1": 4},
+    }
+    boots = {"partition.one.processors.boot": None}
+    assert [one.also for one in found.changes] == [boots, {}]
+    assert told_change(found.changes[0]) == "cores of one: 4 of cell0 (4 of cell1)"
+    there = "vparmodify -p one -a cell:0:cpu::4"
+    assert there in found.commands
+    assert there.replace("-a", "-d") in found.back
+    assert found.back[0] == found.commands[0], "nothing is told a second time as a comment"
+    stay = advise(cells("cell1", "cell0"), free=["home"], out=tmp_path)
+    assert not stay.best
+
+
+def test_memory_may_be_of_another_kind() -> None:
+    found = advise(cells("cell1", "interleaved"), free=["memory"], confirm=False).best[0]
+    (change,) = found.changes
+    assert (change.path, change.before, change.after) == (
+        "partition.two.memory.0.on", "interleaved", "cell0",
+    )  # fmt: skip
+
+
+def test_a_copy_boots_on_a_core_of_its_own() -> None:
+    """Each cell has eight cores, four of which are left on the one that copies ask for."""
+    assert more(cells("cell1", "cell0"), "one").most == 1
