@@ -82,7 +82,7 @@ fn a_pool_stands_beside_virtual_machines_as_one_of_them() {
     let one = claim(1_000.0, 0.0, 4.0);
     let beside = [(Some(0), one), (Some(0), one), (None, one)];
     let plain = pool(1_000, None, 0.0, None);
-    assert_due(4.0, &[plain.clone()], &beside, &[1.0, 1.0, 2.0]);
+    assert_due(4.0, std::slice::from_ref(&plain), &beside, &[1.0, 1.0, 2.0]);
     // A limit of the pool binds the sum, and the rest goes to who is beside it.
     let limited = pool(1_000, None, 0.0, Some(0.5));
     assert_due(4.0, &[limited], &beside, &[0.25, 0.25, 3.5]);
