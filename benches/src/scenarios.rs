@@ -99,6 +99,7 @@ pub fn spec(name: &str, partitions: Vec<Partition>) -> Spec {
         }],
         groups: vec![],
         cgroups: vec![],
+        resource_pools: vec![],
         partitions,
         changes: vec![],
     }

@@ -72,6 +72,24 @@ def test_times_as_date_prints_them(tmp_path: Path, stamp: str) -> None:
     assert facts.series[0].table["cores"].to_list() == pytest.approx([1.2, 0.15])
 
 
+@pytest.mark.parametrize("current", ["", "  balloon.current=0\n"])
+def test_without_a_usable_balloon_its_most_is_the_memory(tmp_path: Path, current: str) -> None:
+    text = re.sub(r" +balloon\.current=.*\n", current, LOOKS.read_text())
+    facts = imported(tmp_path, text)
+    db1 = facts.partitions[None, "db1"]
+    assert db1.memory_bytes is not None
+    assert db1.memory_bytes.value == 16 << 30
+    told = [str(one) for one in facts.notices if "db1: no balloon.current" in str(one)]
+    assert len(told) == 1
+    # Where somebody else tells the memory, nothing is assumed.
+    xml = "<domain type='kvm'><name>db1</name><memory unit='GiB'>6</memory></domain>"
+    (tmp_path / "db1.xml").write_text(xml)
+    both = read_paths([tmp_path])
+    memory = both.partitions[None, "db1"].memory_bytes
+    assert memory is not None
+    assert memory.value == 6 << 30
+
+
 def test_looks_without_times_tell_no_use(tmp_path: Path) -> None:
     facts = imported(tmp_path, re.sub(r"^1780\d+$", "", LOOKS.read_text(), flags=re.MULTILINE))
     assert not facts.series

@@ -291,6 +291,16 @@ def test_one_sample_alone_is_said_to_be_of_assumed_length(tmp_path: Path) -> Non
     assert note.where.line == 2
 
 
+def test_resource_pools_of_an_inventory_are_named(tmp_path: Path) -> None:
+    pools = ("Resource pool", "/D/C/Resources", "/D/C/Resources/prod/web", "", "")
+    vinfo = [(*row, pool) for row, pool in zip(VINFO, pools, strict=True)]
+    facts = read(tmp_path, {"vInfo.csv": as_csv(vinfo, ","), "vHost.csv": as_csv(VHOST, ",")})
+    texts = [notice.text for notice in facts.notices if "resource pools" in notice.text]
+    assert len(texts) == 1
+    assert texts[0].startswith("1 virtual machines are in resource pools")
+    assert "prod/web" in texts[0]
+
+
 def test_machines_on_a_host_that_no_sheet_tells_are_guests_of_vsphere(tmp_path: Path) -> None:
     stray = ("mail1", "poweredOn", "False", "2", "4096", "esx7", "Ubuntu Linux")
     used = ("mail1", "poweredOn", "False", "2", "1", "500", "2000", "-1", "esx7")

@@ -106,3 +106,87 @@ def test_the_numbers_of_its_scheduler_are_published_or_assumed_with_a_range(
     assert figures["hypervisor.costop"].provenance == "source"
     assert figures["hypervisor.preempt"].provenance == "assumed"
     assert figures["hypervisor.kvm.halt_poll"].value == 0
+
+
+POOLED = """\
+[machine]
+model = "intel-xeon-6240-2s"
+policy = "esxi"
+active_cores = 4
+sockets = 1
+hypervisor.smt = { value = false, why = "a thread a core" }
+
+[[resource_pool]]
+name = "prod"
+shares = 1000
+
+[[resource_pool]]
+name = "web"
+parent = "prod"
+shares = 3000
+
+[[partition]]
+name = "front"
+processors = { mode = "shared", virtual = 2, shares = 1, resource_pool = "web" }
+memory = "4 GiB"
+workload = { kind = "loops", count = 2, endless = true, profile = "compute" }
+
+[[partition]]
+name = "back"
+processors = { mode = "shared", virtual = 2, shares = 1000, resource_pool = "prod" }
+memory = "4 GiB"
+workload = { kind = "loops", count = 2, endless = true, profile = "compute" }
+
+[[partition]]
+name = "beside"
+processors = { mode = "shared", virtual = 4, shares = 1000 }
+memory = "4 GiB"
+workload = { kind = "loops", count = 4, endless = true, profile = "compute" }
+
+[run]
+warmup = "2 s"
+duration = "10 s"
+replications = 1
+"""
+
+
+def test_pools_share_as_they_stand_in_each_other(tmp_path: Path) -> None:
+    scenario = Scenario.from_toml(POOLED)
+    wanted = {"front": 1.5, "back": 0.5, "beside": 2.0}
+    assert {one.name: one.entitlement for one in scenario.partitions} == pytest.approx(wanted)
+    run = run_scenario(scenario, out=tmp_path)
+    got = {name: run.metrics[name]["physc"].mean for name in wanted}
+    assert got == pytest.approx(wanted, abs=0.1)
+
+
+def test_a_limit_of_a_pool_and_a_reserve_bind_what_all_in_it_would_get() -> None:
+    limited = POOLED.replace("shares = 1000\n\n[[res", "shares = 1000\nlimit = 1.0\n\n[[res")
+    told = {one.name: one.entitlement for one in Scenario.from_toml(limited).partitions}
+    assert told == pytest.approx({"front": 0.75, "back": 0.25, "beside": 3.0})
+    reserved = POOLED.replace("shares = 3000", "shares = 3000\nreservation = 1.8")
+    told = {one.name: one.entitlement for one in Scenario.from_toml(reserved).partitions}
+    assert told == pytest.approx({"front": 1.8, "back": 0.2, "beside": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ('parent = "prod"', 'parent = "late"', "the pools so far are prod"),
+        ('resource_pool = "web"', 'resource_pool = "wbe"', "web"),
+        ('name = "web"', 'name = "prod"', "an earlier pool has it"),
+        ("shares = 3000", "shares = 3000\nlimit = 1.0\nreservation = 2.0", "its limit is 1 cores"),
+        ('policy = "esxi"', 'policy = "linux"', "only ESXi has"),
+    ],
+)
+def test_pools_that_do_not_fit_are_refused(old: str, new: str, wanted: str) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(wanted)) as told:
+        Scenario.from_toml(POOLED.replace(old, new, 1))
+    assert re.search(r":\d+:\d+: ", str(told.value))
+
+
+def test_what_is_reserved_inside_must_be_the_pools_or_around_it() -> None:
+    inside = POOLED.replace("shares = 1, res", "shares = 1, entitlement = 1.5, res")
+    assert Scenario.from_toml(inside)
+    with pytest.raises(ScenarioError, match=r"at least 1\.5 cores") as told:
+        Scenario.from_toml(inside.replace("shares = 3000", "shares = 3000\nexpandable = false"))
+    assert "resource pool web" in str(told.value) or "resource_pool" in str(told.value)

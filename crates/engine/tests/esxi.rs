@@ -5,8 +5,10 @@ mod common;
 use common::host::{group, host_machine, host_spec, on_off, plain_kvm, threads};
 use common::{assert_all, loops, memory, run, transactions, Outcome, MS, SECOND};
 use homenode_engine::kernel::Stream;
+use homenode_engine::sim;
 use homenode_engine::spec::{
-    Distribution, HostThreads, LockKind, MachineShares, MemoryPolicy, Partition, Policy, Spec,
+    Distribution, HostThreads, LockKind, MachineShares, MemoryPolicy, Partition, Policy,
+    Processors, ResourcePool, Spec,
 };
 
 const RUN_S: f64 = 10.0;
@@ -28,6 +30,7 @@ fn of(
         machine: Some(Box::new(MachineShares {
             shares,
             reservation,
+            pool: None,
         })),
         cap: limit,
         ..HostThreads::default()
@@ -94,6 +97,122 @@ fn a_reservation_is_kept_against_many_shares() {
     without[0] = vm("a", 2, Some(100));
     let outcome = run(&esxi("core:4", without), 0);
     assert_cores(&outcome, "a", 0.004, 0.03);
+}
+
+/// The same in a resource pool.
+fn inside(pool: u16, mut one: Partition) -> Partition {
+    if let Processors::Shared { host, .. } = &mut one.processors {
+        host.machine.as_mut().expect("a virtual machine").pool = Some(pool);
+    }
+    one
+}
+
+fn pool(name: &str, parent: Option<u16>, shares: u32, limit: Option<f64>) -> ResourcePool {
+    ResourcePool {
+        name: name.into(),
+        parent,
+        shares,
+        reservation: 0.0,
+        limit,
+        expandable: true,
+    }
+}
+
+fn pooled(machine: &str, pools: Vec<ResourcePool>, vms: Vec<Partition>) -> Spec {
+    let mut spec = with(esxi(machine, vms), "quantum_ns", 20 * MS);
+    spec.resource_pools = pools;
+    spec
+}
+
+/// Two of 1000 shares in a pool of 1000, beside one of 1000.
+fn two_and_one() -> Vec<Partition> {
+    let shares = Some(1000);
+    vec![
+        inside(0, vm("a", 2, shares)),
+        inside(0, vm("b", 2, shares)),
+        vm("c", 4, shares),
+    ]
+}
+
+#[test]
+fn a_pool_gets_its_part_however_many_are_in_it() {
+    let spec = pooled("core:4", vec![pool("p", None, 1000, None)], two_and_one());
+    let outcome = run(&spec, 0);
+    for (name, wanted) in [("a", 1.0), ("b", 1.0), ("c", 2.0)] {
+        assert_cores(&outcome, name, wanted, 0.05);
+    }
+    assert_all(&spec, &outcome);
+    // What one of a pool leaves is first its neighbour's in there.
+    let mut idle = two_and_one();
+    on_off(1, 1e3, SECOND, &mut idle[0]);
+    let mut spec = pooled("core:4", vec![pool("p", None, 1000, None)], idle);
+    // Until the first look at what was wanted all count as if they wanted everything.
+    spec.warmup_ns = 3 * SECOND;
+    let outcome = run(&spec, 0);
+    assert_cores(&outcome, "b", 2.0, 0.1);
+    assert_cores(&outcome, "c", 2.0, 0.1);
+}
+
+#[test]
+fn a_pool_in_a_pool_has_a_part_of_its_part() {
+    let pools = vec![pool("p", None, 1000, None), pool("q", Some(0), 3000, None)];
+    let vms = vec![
+        inside(1, vm("a", 2, Some(1))),
+        inside(0, vm("b", 2, Some(1000))),
+        vm("c", 4, Some(1000)),
+    ];
+    let outcome = run(&pooled("core:4", pools, vms), 0);
+    for (name, wanted) in [("a", 1.5), ("b", 0.5), ("c", 2.0)] {
+        assert_cores(&outcome, name, wanted, 0.05);
+    }
+}
+
+#[test]
+fn the_limit_of_a_pool_binds_the_sum_of_all_in_it() {
+    let limited = || vec![pool("p", None, 1000, Some(1.0))];
+    let outcome = run(&pooled("core:8", limited(), two_and_one()), 0);
+    let sum = cores(&outcome, "a") + cores(&outcome, "b");
+    assert!((sum - 1.0).abs() < 0.02, "{sum}");
+    assert_cores(&outcome, "a", 0.5, 0.05);
+    assert_cores(&outcome, "c", 4.0, 0.01);
+    for name in ["a", "b"] {
+        assert!(outcome.total(name, "throttled_ns") > 0.0);
+    }
+    assert_eq!(outcome.total("c", "throttled_ns"), 0.0);
+    // One of them alone may have all of it, and its own limit holds besides.
+    let mut own = two_and_one();
+    own[0] = inside(0, of("a", 2, Some(1000), 0.0, Some(0.25)));
+    let outcome = run(&pooled("core:8", limited(), own), 0);
+    assert_cores(&outcome, "a", 0.25, 0.02);
+    assert_cores(&outcome, "b", 0.75, 0.03);
+}
+
+#[test]
+fn what_a_pool_has_reserved_it_gets_against_many_shares() {
+    let mut reserving = pool("p", None, 10, None);
+    reserving.reservation = 3.0;
+    let outcome = run(&pooled("core:4", vec![reserving], two_and_one()), 0);
+    assert_cores(&outcome, "a", 1.5, 0.1);
+    assert_cores(&outcome, "c", 1.0, 0.1);
+}
+
+/// The reservation of one that is in it counts as its pool's, if that may take it from around it.
+#[test]
+fn a_pool_that_may_not_expand_reserves_no_more_than_it_has() {
+    let of_pool = |expandable: bool, reservation: f64| {
+        let one = ResourcePool {
+            expandable,
+            reservation,
+            ..pool("p", None, 1000, None)
+        };
+        let vms = vec![inside(0, of("a", 2, None, 1.5, None)), vm("b", 4, None)];
+        sim::check(&pooled("core:4", vec![one], vms))
+    };
+    assert!(of_pool(true, 0.0).is_ok() && of_pool(false, 1.5).is_ok());
+    let refused = of_pool(false, 1.0)
+        .expect_err("more than it has")
+        .to_string();
+    assert!(refused.contains("resource pool p"), "{refused}");
 }
 
 #[test]

@@ -160,6 +160,16 @@ fn flushes_wait_for_virtual_processors_that_are_off() {
         assert!(helped || by_rate.is_sorted(), "{by_rate:?}");
         assert!(by_rate[3] > 7.9, "{helped} {by_rate:?}");
     }
+    // Who waits for answers stands in no line of a lock, and never halts as waiters there do.
+    let halting = Kvm {
+        paravirtual_locks: Some(HALTING),
+        ..asking(false, false)
+    };
+    for guests in [2, 3] {
+        let [plain, halting] =
+            [&asking(false, false), &halting].map(|kvm| done(&flushing(guests, 1e6, kvm), guests));
+        assert_eq!(plain, halting, "{guests}");
+    }
     // What is waited for is lost to spinning, and a yield finds those that are waited for.
     let [alone, helped] = [false, true].map(|helped| flushing(3, 1e5, &asking(false, helped)));
     assert!(alone.total("g0", "book_spin") > 0.3e9);

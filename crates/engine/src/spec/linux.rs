@@ -88,6 +88,31 @@ pub struct MachineShares {
     pub shares: Option<u32>,
     /// Least that it gets if it wants it [cores].
     pub reservation: f64,
+    /// Index of the resource pool that it is in; none = none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<u16>,
+}
+
+/// A resource pool of ESXi: virtual machines and other pools that share what it gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResourcePool {
+    /// Name, unique in the machine.
+    pub name: String,
+    /// Index of the one that it is in, which comes before it; none = none.
+    #[serde(default)]
+    pub parent: Option<u16>,
+    /// Shares among its neighbours.
+    pub shares: u32,
+    /// Least that those in it get together if they want it [cores].
+    #[serde(default)]
+    pub reservation: f64,
+    /// Most that they may use together [cores]; none = no limit.
+    #[serde(default)]
+    pub limit: Option<f64>,
+    /// Whether those in it may reserve more than it has reserved, of what is around it.
+    #[serde(default)]
+    pub expandable: bool,
 }
 
 /// What KVM does for a guest's virtual processors.

@@ -25,7 +25,7 @@ pub use interrupts::Interrupts;
 pub use io_threads::IoThreads;
 pub use linux::{
     Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, MachineShares, NumaBalancing,
-    ParavirtualLocks, PauseLoop, RunQueues,
+    ParavirtualLocks, PauseLoop, ResourcePool, RunQueues,
 };
 pub use machine::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Drains, Eviction, Hypervisor, Machine,
@@ -71,6 +71,9 @@ pub struct Spec {
     /// Control groups of a Linux host, parents before children.
     #[serde(default)]
     pub cgroups: Vec<Cgroup>,
+    /// Resource pools of an ESXi host, parents before children.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resource_pools: Vec<ResourcePool>,
     /// The partitions, in order of their index in every result table.
     pub partitions: Vec<Partition>,
     /// What becomes different while they run.

@@ -224,6 +224,7 @@ pub fn spec(machine: Machine, partitions: Vec<Partition>) -> Spec {
         pools: vec![default_pool()],
         groups: vec![],
         cgroups: vec![],
+        resource_pools: vec![],
         partitions,
         changes: vec![],
     }

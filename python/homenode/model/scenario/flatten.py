@@ -62,6 +62,8 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         limits["groups"] = [{"name": group.name, "cap": group.cap} for group in resolved.groups]
     if cgroups:
         limits["cgroups"] = cgroups
+    if resolved.resource_pools:
+        limits["resource_pools"] = list(resolved.resource_pools)
     if resolved.changes:
         limits["changes"] = list(resolved.changes)
     partitions = [_partition(one, resolved, pools, groups) for one in resolved.partitions]

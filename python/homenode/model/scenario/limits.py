@@ -55,6 +55,7 @@ _PARTITION: dict[Path, Path] = {
     ("home",): ("home",),
     ("interrupts",): ("interrupts",),
     ("interrupts", "domain"): ("interrupts", "on"),
+    ("interrupts", "rate_per_s"): ("interrupts", "rate"),
     ("io_domain",): ("io",),
     ("io_threads",): ("kvm",),
     ("memory",): ("memory",),
@@ -85,6 +86,7 @@ def check_limits(spec: str, resolved: Resolved, document: Document) -> None:
         pointer = getattr(error, "at", "")
         path = place_of(pointer, resolved, document)
         what = _in_units(_told(error, pointer, path), pointer)
+        what = _as_written(what, pointer, _path(pointer.split("/")[1:], resolved, document))
         if document.written(path):
             problems.add(path, there=what)
         else:
@@ -111,6 +113,14 @@ def _in_units(text: str, pointer: str) -> str:
     return _NUMBER.sub(lambda number: TIME.format(int(number[0])), text.replace(name, _bare(name)))
 
 
+def _as_written(text: str, pointer: str, path: Path) -> str:
+    """The name of a rate as it is in the file, where its table leaves it out."""
+    name = pointer.rpartition("/")[2]
+    if not name.endswith("_per_s") or not path:
+        return text
+    return re.sub(rf"\b{name}\b", str(path[-1]), text)
+
+
 def place_of(pointer: str, resolved: Resolved, document: Document) -> Path:
     """The path in the document of what stands at a JSON pointer into the spec, or of the nearest
     table around it.
@@ -134,6 +144,8 @@ def _path(steps: Sequence[str], resolved: Resolved, document: Document) -> Path:
         return _rest("pool", at - 1, rest) if at and "pool" in document.data else ("machine",)
     if top == "groups" and rest:
         return _rest("group", at, rest)
+    if top == "resource_pools" and rest:
+        return _rest("resource_pool", at, rest)
     if top == "changes" and rest:
         return _rest("change", at, rest)
     if top == "cgroups" and rest:

@@ -19,7 +19,7 @@ from homenode.model.scenario.host.groups import OnHost, PlacedCgroup
 from homenode.model.scenario.mainframe.members import PlacedMachine
 from homenode.model.scenario.mainframe.placing import InMainframe
 from homenode.model.scenario.played import Asked, Played
-from homenode.model.spec import ChangeSpec
+from homenode.model.spec import ChangeSpec, ResourcePoolSpec
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,8 @@ class Resolved:
     groups: tuple[Group, ...] = ()
     cgroups: tuple[PlacedCgroup, ...] = ()
     """Control groups of a Linux host, outer ones first."""
+    resource_pools: tuple[ResourcePoolSpec, ...] = ()
+    """Resource pools of an ESXi host, outer ones first."""
     changes: tuple[ChangeSpec, ...] = ()
     """What an operator changes during the run, in order of the file."""
     asked: Mapping[str, Asked] = field(default_factory=dict)

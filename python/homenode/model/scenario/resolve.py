@@ -19,6 +19,7 @@ from homenode.model.scenario.demand import with_demand
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import DEFAULT_POOL
 from homenode.model.scenario.file.scenario import Pool, ScenarioFile
+from homenode.model.scenario.host.esxi import check_resource_pools
 from homenode.model.scenario.host.placing import Hosted, is_host, place_on_host, with_usual_guests
 from homenode.model.scenario.host.refuse import check_host, refuse_host_words
 from homenode.model.scenario.interrupts import check_interrupts
@@ -63,6 +64,7 @@ def resolve(
     checks.check_placing(file.machine.placing, machine, problems)
     refuse_words(file, machine, problems)
     (check_host if is_host(machine) else refuse_host_words)(file, machine, problems)
+    check_resource_pools(file, machine, problems)
     for row, table in rows:
         checks.check_partition(table, row, machine, [pool.name for pool in pools], problems)
         first = place_of_load(document, row)
@@ -85,8 +87,16 @@ def resolve(
         check_io_threads(partitions, problems)
         check_memory_away(partitions, problems)
         partitions = with_io_threads(partitions, machine) if partitions else partitions
-    cgroups = () if hosted is None else hosted.groups
-    resolved = Resolved(machine, pools, partitions, npartitions, cgroups=cgroups, asked=asked)
+    around = Hosted((), {}) if hosted is None else hosted
+    resolved = Resolved(
+        machine,
+        pools,
+        partitions,
+        npartitions,
+        cgroups=around.groups,
+        resource_pools=around.pools,
+        asked=asked,
+    )
     if mainframe is not None and mainframe.is_shared:
         resolved = _with_types(resolved, mainframe, file)
     # Sums say nothing while one of their terms is wrong.

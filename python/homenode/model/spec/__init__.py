@@ -82,6 +82,7 @@ from homenode.model.spec.sharing import (
     PauseLoopSpec,
     PoolSpec,
     ProcessorsSpec,
+    ResourcePoolSpec,
     SharedSpec,
     VirtualizedSpec,
 )
@@ -155,6 +156,7 @@ __all__ = [
     "PrSmSpec",
     "ProcessorsSpec",
     "ProfileSpec",
+    "ResourcePoolSpec",
     "SchedulerSpec",
     "Shape",
     "SharedSpec",

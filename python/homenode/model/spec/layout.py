@@ -13,6 +13,7 @@ from homenode.model.spec.sharing import (
     MemoryPartSpec,
     PoolSpec,
     ProcessorsSpec,
+    ResourcePoolSpec,
 )
 from homenode.model.spec.work import LoadSpec, ProfileSpec, WorkloadSpec
 
@@ -75,6 +76,7 @@ class LimitsSpec(TypedDict, total=False):
 
     groups: list[GroupSpec]
     cgroups: list[CgroupSpec]
+    resource_pools: list[ResourcePoolSpec]
     changes: list[ChangeSpec]
 
 

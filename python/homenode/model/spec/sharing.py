@@ -97,6 +97,18 @@ class MachineSharesSpec(TypedDict):
 
     shares: int
     reservation: float
+    pool: NotRequired[int]
+
+
+class ResourcePoolSpec(TypedDict):
+    """A resource pool of an ESXi host; its parent by index, None where it is in none."""
+
+    name: str
+    parent: int | None
+    shares: int
+    reservation: float
+    limit: float | None
+    expandable: bool
 
 
 class HostThreadsSpec(TypedDict):

@@ -26,9 +26,10 @@ impl World<Host> {
         self.sys.guests[partition].as_ref()?.kvm.paravirtual_locks
     }
 
-    /// A runner spins: from when on will it halt? It goes on counting through its exits.
+    /// A runner spins: from when on will it halt? It goes on counting through its exits. Who waits
+    /// for answers of siblings stands in no line, and never halts.
     pub(super) fn will_halt(&mut self, vp: VpId, from: When) {
-        let Some(locks) = self.locks_of(vp) else {
+        let Some(locks) = self.locks_of(vp).filter(|_| !self.awaits_answers(vp)) else {
             return;
         };
         let partition = self.vp(vp).partition;

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from homenode.model.catalog.virtualized import HostPage
 from homenode.model.document import Form, OrText, Quantity, Table
-from homenode.model.scenario.file.amounts import Name
+from homenode.model.scenario.file.amounts import Cores, Name
 from homenode.model.units import SIZE, TIME
 
 MOST_CPUS = 4096
@@ -28,6 +28,7 @@ GroupName = Annotated[
 ]
 Weight = Annotated[int, Field(ge=1, le=10_000)]
 Shares = Annotated[int, Field(ge=6, le=102_400)]
+Limit = Annotated[float, Field(ge=0.01, le=4096)]
 VmShares = Annotated[int, Field(ge=1, le=1_000_000)]
 Quota = Annotated[int, Quantity(TIME, "1 ms", "1 h")]
 Period = Annotated[int, Quantity(TIME, "1 ms", "1 s")]
@@ -52,6 +53,10 @@ PAGE_IN_WORK_NS = 10_000
 """
 DEFAULT_PERIOD_NS = 100_000_000
 """Period of a quota where none is given (`cpu.max`)."""
+POOL_SHARES = 4000
+"""Shares of a resource pool at the level "normal", as of four virtual processors (vSphere Resource
+Management).
+"""
 DEFAULT_WEIGHT = 100
 """`cpu.weight` where none is given."""
 SHARES_OF_DEFAULT = 1024
@@ -109,6 +114,31 @@ class Cgroup(Table):
     def _weighs_once(self) -> Cgroup:
         one_weight(self.weight, self.shares)
         return self
+
+
+class ResourcePool(Table):
+    """A resource pool of an ESXi host: virtual machines and pools in it share what it gets."""
+
+    name: Name = Field(description="a name of its own")
+    parent: Name | None = Field(
+        None, description="the pool it is in, one that stands before it; none if not given"
+    )
+    shares: VmShares = Field(
+        POOL_SHARES,
+        description=(
+            "shares among its neighbours, virtual machines and pools; 4000 if not given (normal)"
+        ),
+    )
+    reservation: Cores = Field(
+        0.0, description="least that those in it get together if they want it, in cores"
+    )
+    limit: Limit | None = Field(None, description="most that they may use together, in cores")
+    expandable: bool = Field(
+        True,
+        description=(
+            "whether those in it may reserve more than the pool has, of what is around it"
+        ),
+    )
 
 
 class Kvm(Table):

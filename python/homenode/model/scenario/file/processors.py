@@ -119,6 +119,9 @@ class Shared(Processors):
             " not given"
         ),
     )
+    resource_pool: Name | None = Field(
+        None, description="under ESXi, name of the [[resource_pool]] it is in; none if not given"
+    )
     shares: VmShares | None = Field(
         None,
         description=(

@@ -12,7 +12,7 @@ from homenode.model.scenario.file.amounts import Cores, Name
 from homenode.model.scenario.file.cells import Npartition
 from homenode.model.scenario.file.change import Change
 from homenode.model.scenario.file.find import Find
-from homenode.model.scenario.file.host import Cgroup
+from homenode.model.scenario.file.host import Cgroup, ResourcePool
 from homenode.model.scenario.file.machine import MachineChoice
 from homenode.model.scenario.file.mainframe import Group, Scaling
 from homenode.model.scenario.file.partition import Partition
@@ -78,6 +78,9 @@ class ScenarioFile(Table):
     )
     cgroup: Annotated[list[Cgroup], Field(max_length=1024)] = Field(
         default_factory=list, description="under Linux, control groups, outer ones first"
+    )
+    resource_pool: Annotated[list[ResourcePool], Field(max_length=1024)] = Field(
+        default_factory=list, description="under ESXi, resource pools, outer ones first"
     )
     partition: Annotated[list[Partition], Field(min_length=1, max_length=1024)] = Field(
         description="write [[partition]] and under it name, processors, memory and workload"

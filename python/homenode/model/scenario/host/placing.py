@@ -18,7 +18,7 @@ from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import Shared
 from homenode.model.scenario.file.scenario import ScenarioFile
 from homenode.model.scenario.host.entitle import Threads, entitlements, fill
-from homenode.model.scenario.host.esxi import is_esxi, place_machines
+from homenode.model.scenario.host.esxi import is_esxi, place_machines, pool_specs
 from homenode.model.scenario.host.groups import (
     XEN_WEIGHT,
     OnHost,
@@ -33,6 +33,7 @@ from homenode.model.spec import (
     HostThreadsSpec,
     KvmSpec,
     PauseLoopSpec,
+    ResourcePoolSpec,
     SharedSpec,
     VirtualizedSpec,
 )
@@ -54,6 +55,8 @@ class Hosted:
 
     groups: tuple[PlacedCgroup, ...]
     partitions: Mapping[str, OnHost]
+    pools: tuple[ResourcePoolSpec, ...] = ()
+    """Resource pools, under ESXi."""
 
 
 def is_host(machine: MachineDescription) -> bool:
@@ -93,9 +96,9 @@ def place_on_host(
     cpus = machine.host_cpus
     hypervisor = machine.hypervisor
     if isinstance(hypervisor, ListedHost) and is_esxi(machine):
-        return Hosted(
-            (), place_machines(entries, cpus, hypervisor.kvm.spec(), hypervisor.kvm.virtualized())
-        )
+        pools, kvm = pool_specs(file.resource_pool), hypervisor.kvm
+        virtual = (kvm.spec(), kvm.virtualized())
+        return Hosted((), place_machines(entries, cpus, pools, virtual), pools)
     if isinstance(hypervisor, ListedHost):
         return Hosted((), _alike(entries, cpus, hypervisor.kvm))
     if not isinstance(hypervisor, LinuxHost):

@@ -144,10 +144,11 @@ class _Reading:
                 if getattr(partition, attribute) is None:
                     self.facts.tell(partition, attribute, told)
         for name, attribute in (("vcpu.maximum", "virtual"), ("balloon.maximum", "memory_bytes")):
-            value = last.values.get(name, 0.0)
-            if value >= 1:
+            telling = [look for look in looks if look.values.get(name, 0.0) >= 1]
+            if telling:
                 unit = _KIB if attribute == "memory_bytes" else 1
-                told_most = Told(value * unit, self.source.at(last.lines[name]))
+                value, line = telling[-1].values[name], telling[-1].lines[name]
+                told_most = Told(value * unit, self.source.at(line))
                 partition.maximum.setdefault(attribute, told_most)
         if "state.state" in last.values:
             where = self.source.at(last.lines["state.state"])
@@ -159,6 +160,11 @@ class _Reading:
             # XML of the same domain tells whose guest it is.
             if partition.hypervisor is None:
                 partition.hypervisor = Told("virtual machine", here)
+            most = partition.maximum.get("memory_bytes")
+            if partition.memory_bytes is None and most is not None:
+                partition.memory_bytes = Told(round(most.value), most.where)
+                text = f"{last.name}: no balloon.current to go by, its memory is balloon.maximum"
+                self.facts.notices.append(Notice(text, most.where))
 
         self.facts.afterwards.append(guess)
 

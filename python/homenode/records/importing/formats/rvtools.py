@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from homenode.errors import Where
+from homenode.errors import Where, listed
 from homenode.records.importing.facts import Facts, Told, Took
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
@@ -23,6 +23,8 @@ SHEETS = frozenset({"vInfo", "vCPU", "vHost"})
 """Sheets that are read."""
 _MOST_BYTES = 1 << 28
 _MIB, _MHZ = 1 << 20, 1e6
+_ROOT_POOL = "/Resources"
+"""The pool of a whole host or cluster, which all others are in."""
 _MOMENT_S = 20.0
 """Over which vSphere averages what it shows as current [s]."""
 _THOUSANDS = re.compile("[0-9]{1,3}(?:[ ,.'\u00a0\u2019][0-9]{3})+")
@@ -88,6 +90,7 @@ class _Machine:
     used_mhz: float | None = None
     reserved_mhz: float | None = None
     limit_mhz: float | None = None
+    pool: str | None = None
 
 
 @dataclass
@@ -115,6 +118,7 @@ def take(source: Input, facts: Facts, sheets: Mapping[str, Rows]) -> None:
     if machines:
         facts.afterwards.append(lambda: _tell_untold_hosts(source, facts, machines))
     _say_left(source, facts, inventory)
+    _say_pools(source, facts, machines)
     if machines:
         facts.afterwards.append(lambda: _add_use(source, facts, machines))
     counts = ((hosts, "host"), (len(machines), "virtual machine"))
@@ -171,6 +175,7 @@ def _take_row(inventory: _Inventory, line: int, row: Row) -> None:
     one.count = one.count or (round(count) if count else None)
     one.memory = one.memory or (round(memory * _MIB) if memory else None)
     one.shares = one.shares or (round(shares) if shares else None)
+    one.pool = one.pool or _pool(row)
     one.os = one.os or _text(row, "OS according to the VMware Tools")
     one.os = one.os or _text(row, "OS according to the configuration file")
     if "Sockets" in row:  # of vCPU: elsewhere these are of memory
@@ -227,6 +232,25 @@ def _say_left(source: Input, facts: Facts, inventory: _Inventory) -> None:
             facts.notices.append(
                 Notice(f"left out: virtual machines, {what}: {count}", source.at())
             )
+
+
+def _pool(row: Row) -> str | None:
+    """The resource pool of a virtual machine, from the root's on; none in the root."""
+    path = _text(row, "Resource pool")
+    _, _, inside = (path or "").partition(_ROOT_POOL)
+    return inside.strip("/") or None
+
+
+def _say_pools(source: Input, facts: Facts, machines: list[_Machine]) -> None:
+    """Resource pools are named: what they share, reserve and may use stands in no sheet that is
+    read.
+    """
+    inside = [one for one in machines if one.pool is not None]
+    if inside:
+        names = listed(sorted({str(one.pool) for one in inside}))
+        text = f"{len(inside)} virtual machines are in resource pools, which are left out ({names})"
+        step = "their shares count among all; write [[resource_pool]] and resource_pool"
+        facts.notices.append(Notice(f"{text}: {step}", source.at(inside[0].line)))
 
 
 def _add_use(source: Input, facts: Facts, machines: list[_Machine]) -> None:

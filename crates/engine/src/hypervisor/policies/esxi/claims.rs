@@ -1,15 +1,19 @@
 //! What virtual machines are due: by their shares, no less than is reserved, no more than they can
 //! use.
+//!
+//! Resource pools stand beside virtual machines, or in other pools, as one of them: what a pool is
+//! due is divided among those in it by their shares, and so on. It can use no more than its limit
+//! and than those in it; reserved is what it says, or more where those in it have reserved more.
 
 use super::parts::NORMAL;
-use crate::spec::{Partition, Processors, Spec};
+use crate::spec::{Partition, Processors, ResourcePool, Spec};
 
-/// What a virtual machine may have.
+/// What a virtual machine or a resource pool may have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
     pub(super) shares: f64,
-    /// Cores that it gets in any case.
-    pub(super) least: f64,
+    /// Cores that it gets in any case, if it can use them.
+    pub(super) reserved: f64,
     /// The most that it can use.
     pub(super) most: f64,
 }
@@ -17,7 +21,7 @@ pub(super) struct Claim {
 impl Claim {
     /// What it gets at a rate of cores for a share.
     pub(super) fn at(&self, rate: f64) -> f64 {
-        (self.shares * rate).clamp(self.least, self.most)
+        (self.shares * rate).clamp(self.reserved.min(self.most), self.most)
     }
 
     /// The same at the rate of a whole host, where 0 leaves each what it can use.
@@ -26,6 +30,16 @@ impl Claim {
             self.at(rate)
         } else {
             self.most
+        }
+    }
+
+    /// Shares that count: as given, or as many more as what is reserved asks for where what is
+    /// wanted is more than there is.
+    fn counts(&self, rate: f64) -> f64 {
+        if rate > 0.0 {
+            self.shares.max(self.reserved / rate)
+        } else {
+            self.shares
         }
     }
 }
@@ -51,6 +65,121 @@ pub(super) fn rate(cores: f64, claims: &[Claim]) -> f64 {
 /// A rate is found to as many bits as a number has.
 const HALVINGS: usize = 64;
 
+/// What comes of a virtual machine's claim.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Part {
+    /// Cores that it is due.
+    pub(super) due: f64,
+    /// Shares with which it would be due as much if there were no pools.
+    pub(super) counts: f64,
+}
+
+/// Divides cores among virtual machines, of each of which is told in which pool it is; pools stand
+/// after those in which they are.
+pub(super) fn divide(
+    cores: f64,
+    pools: &[ResourcePool],
+    machines: &[(Option<u16>, Claim)],
+) -> Vec<Part> {
+    let mut claims: Vec<Claim> = pools.iter().map(own_claim).collect();
+    for at in (0..pools.len()).rev() {
+        let inside = within(Some(at), pools, &claims, machines);
+        let sum = |of: fn(&Claim) -> f64| inside.iter().map(|(_, claim)| of(claim)).sum::<f64>();
+        let claim = &mut claims[at];
+        claim.reserved = claim.reserved.max(sum(|claim| claim.reserved));
+        claim.most = claim.most.min(sum(|claim| claim.most));
+    }
+    let mut parts = vec![Part::default(); machines.len()];
+    let all = Level {
+        pools,
+        claims: &claims,
+        machines,
+    };
+    all.divide(None, cores, None, &mut parts);
+    parts
+}
+
+fn own_claim(pool: &ResourcePool) -> Claim {
+    Claim {
+        shares: f64::from(pool.shares),
+        reserved: pool.reservation,
+        most: pool.limit.unwrap_or(f64::MAX),
+    }
+}
+
+/// A pool or a virtual machine, by index.
+#[derive(Clone, Copy, Debug)]
+enum One {
+    Pool(usize),
+    Machine(usize),
+}
+
+/// All that stand right in a pool, or in none.
+fn within(
+    parent: Option<usize>,
+    pools: &[ResourcePool],
+    claims: &[Claim],
+    machines: &[(Option<u16>, Claim)],
+) -> Vec<(One, Claim)> {
+    let is_here = |of: Option<u16>| of.map(usize::from) == parent;
+    let pools = (0..pools.len()).filter(|at| is_here(pools[*at].parent));
+    let pools = pools.map(|at| (One::Pool(at), claims[at]));
+    let machines = machines.iter().enumerate();
+    let machines = machines.filter(|(_, (pool, _))| is_here(*pool));
+    pools
+        .chain(machines.map(|(at, (_, claim))| (One::Machine(at), *claim)))
+        .collect()
+}
+
+/// What is divided, level by level.
+struct Level<'a> {
+    pools: &'a [ResourcePool],
+    claims: &'a [Claim],
+    machines: &'a [(Option<u16>, Claim)],
+}
+
+/// A pool as seen from outside: what its shares count there, and cores for such a share.
+#[derive(Clone, Copy, Debug)]
+struct Outside {
+    counts: f64,
+    rate: f64,
+}
+
+impl Level<'_> {
+    fn divide(&self, parent: Option<usize>, cores: f64, outside: Option<Outside>, to: &mut [Part]) {
+        let inside = within(parent, self.pools, self.claims, self.machines);
+        let claims: Vec<Claim> = inside.iter().map(|(_, claim)| *claim).collect();
+        let rate = rate(cores, &claims);
+        let all: f64 = claims.iter().map(|claim| claim.counts(rate)).sum();
+        // What a share in here is worth outside: as many cores, or where either level gives all
+        // what they want, its part of the pool's.
+        let worth = match outside {
+            None => 1.0,
+            Some(outside) if rate > 0.0 && outside.rate > 0.0 => rate / outside.rate,
+            Some(outside) => outside.counts / all,
+        };
+        let outer = outside.map_or(rate, |outside| outside.rate);
+        for (one, claim) in inside {
+            let due = claim.due(rate);
+            let mut counts = claim.counts(rate) * worth;
+            if rate <= 0.0 && outer > 0.0 {
+                // All in here get what they want, though outside there is not enough.
+                counts = counts.max(due / outer);
+            }
+            match one {
+                One::Machine(at) => to[at] = Part { due, counts },
+                One::Pool(at) => {
+                    let outside = Outside {
+                        counts,
+                        rate: outer,
+                    };
+                    self.divide(Some(at), due, Some(outside), to);
+                }
+            }
+        }
+    }
+}
+
 /// Shares of a virtual machine: as given, or so many for each of its virtual processors.
 pub(super) fn shares_of(given: Option<u32>, count: usize) -> f64 {
     given.map_or(NORMAL * count as f64, f64::from)
@@ -63,20 +192,23 @@ pub fn entitled(spec: &Spec, cores: f64) -> Vec<f64> {
             r#virtual, host, ..
         } => {
             let count = f64::from(*r#virtual);
-            let most = host.cap.unwrap_or(count).min(count);
-            Claim {
+            let claim = Claim {
                 shares: shares_of(host.machine().shares, usize::from(*r#virtual)),
-                least: host.machine().reservation.min(most),
-                most,
-            }
+                reserved: host.machine().reservation,
+                most: host.cap.unwrap_or(count).min(count),
+            };
+            (host.machine().pool, claim)
         }
-        Processors::Dedicated { cores, .. } => Claim {
-            shares: NORMAL,
-            least: 0.0,
-            most: cores.len() as f64,
-        },
+        Processors::Dedicated { cores, .. } => {
+            let claim = Claim {
+                shares: NORMAL,
+                reserved: 0.0,
+                most: cores.len() as f64,
+            };
+            (None, claim)
+        }
     };
-    let claims: Vec<Claim> = spec.partitions.iter().map(claim).collect();
-    let rate = rate(cores, &claims);
-    claims.iter().map(|claim| claim.due(rate)).collect()
+    let claims: Vec<_> = spec.partitions.iter().map(claim).collect();
+    let parts = divide(cores, &spec.resource_pools, &claims);
+    parts.iter().map(|part| part.due).collect()
 }

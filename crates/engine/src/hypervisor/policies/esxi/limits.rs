@@ -1,6 +1,7 @@
-//! Limits: a virtual machine gets what it may use, period by period, and waits once that is used.
+//! Limits: a virtual machine, or a resource pool with all in it, gets what it may use, period by
+//! period, and waits once that is used.
 
-use super::{Doing, Esxi};
+use super::{Doing, Esxi, Limit};
 use crate::ids::PartitionId;
 use crate::kernel::When;
 
@@ -11,15 +12,24 @@ impl Esxi {
         let period = self.rules.limit_period_ns;
         self.limit_at = When::at(now + period);
         for at in self.vms.ids() {
-            let Some(limit) = self.vms[at].limit else {
-                continue;
-            };
-            self.book_all(at, now);
+            if !self.vms[at].limits.is_empty() {
+                self.book_all(at, now);
+            }
+        }
+        for limit in &mut self.limits {
+            let given = (limit.cores * period as f64).round() as i64;
+            limit.budget_ns = limit.budget_ns.min(0) + given;
+            limit.is_used_up &= limit.budget_ns <= 0;
+        }
+        for at in self.vms.ids() {
             let held = self.held_ns(at, now);
             let vm = &mut self.vms[at];
-            vm.budget_ns = vm.budget_ns.min(0) + (limit * period as f64).round() as i64;
-            vm.count.periods += 1;
-            if vm.is_held() && vm.budget_ns > 0 {
+            vm.count.periods += u64::from(!vm.limits.is_empty());
+            let goes_on = vm
+                .limits
+                .iter()
+                .all(|limit| !self.limits[*limit].is_used_up);
+            if vm.is_held() && goes_on {
                 vm.held_from = When::NEVER;
                 vm.count.throttled_periods += 1;
                 vm.count.throttled_ns += held;
@@ -47,18 +57,43 @@ impl Esxi {
         }
     }
 
-    /// Whether a virtual machine has used up its limit by now; if so all that run of it stop.
+    /// Whether a limit of a virtual machine, or of a pool that it is in, is used up by now; if so
+    /// all that run under that limit stop.
     pub(super) fn hold(&mut self, vm: PartitionId, now: u64) {
-        let of = &mut self.vms[vm];
-        if of.limit.is_none() || of.is_held() || of.budget_ns > 0 {
+        for at in 0..self.vms[vm].limits.len() {
+            let limit = &mut self.limits[self.vms[vm].limits[at]];
+            if limit.is_used_up || limit.budget_ns > 0 {
+                continue;
+            }
+            limit.is_used_up = true;
+            for member in limit.members.clone() {
+                self.hold_all(member, now);
+            }
+        }
+    }
+
+    fn hold_all(&mut self, vm: PartitionId, now: u64) {
+        if self.vms[vm].is_held() {
             return;
         }
-        of.held_from = When::at(now);
+        self.vms[vm].held_from = When::at(now);
         for vp in self.vms[vm].worlds {
             if let (Doing::Running, Some(core)) = (self.worlds[vp].doing, self.worlds[vp].core) {
                 self.ask(core);
             }
         }
+    }
+
+    /// Time after which a limit of a virtual machine is used up if all go on that run now [ns];
+    /// none = it has no limit.
+    pub(super) fn left_ns(&self, vm: PartitionId) -> Option<u64> {
+        let left = |limit: &Limit| {
+            let worlds = limit.members.iter().flat_map(|vm| self.vms[*vm].worlds);
+            let running = worlds.filter(|vp| self.worlds[*vp].doing == Doing::Running);
+            limit.budget_ns.max(0) as u64 / running.count().max(1) as u64
+        };
+        let limits = self.vms[vm].limits.iter();
+        limits.map(|at| left(&self.limits[*at])).min()
     }
 
     /// Time for which those with work wait at the limit so far, since it was reached [ns].

@@ -6,11 +6,11 @@
 //! pick     the virtual machine that has used least by its shares is next                pick
 //! poll     1 ms: worlds that lead the slowest of their siblings stop, and go on again   cosched
 //! rebalance  2 s: reservations count anew, virtual machines change their nodes          numa
-//! limit    a period: what those with a limit may use                                    limits
+//! limit    a period: what those with a limit may use, alone or in a pool                limits
 //! ```
 //! Rules after VMware, "The CPU Scheduler in VMware vSphere 5.1" (2013), and the documentation of
 //! vSphere Resource Management 6.7 to 8.0; the scheduler itself is not public. Not modelled:
-//! resource pools, latency sensitivity, action affinity, the search for idle processors within a
+//! latency sensitivity, action affinity, the search for idle processors within a
 //! few only, whole cores for those far behind.
 
 mod claims;
@@ -29,10 +29,10 @@ use super::super::host::{HostCount, HostPolicy, HostScheduler, Setting};
 use super::super::State;
 use crate::ids::{ById, CoreId, PartitionId, Span, VpId};
 use crate::kernel::When;
-use crate::spec::Spec;
+use crate::spec::{ResourcePool, Spec};
 pub use claims::entitled;
 use params::{Rules, SETTINGS};
-use parts::{Client, Doing, Processor, Vm, World};
+use parts::{Client, Doing, Limit, Processor, Vm, World};
 
 /// The scheduler.
 #[derive(Clone, Debug)]
@@ -42,6 +42,9 @@ pub struct Esxi {
     siblings: usize,
     worlds: ById<VpId, World>,
     vms: ById<PartitionId, Vm>,
+    /// Resource pools, each after the one that it is in.
+    pools: Vec<ResourcePool>,
+    limits: Vec<Limit>,
     clients: Vec<Client>,
     /// Processors of each memory node.
     nodes: Vec<Span<CoreId>>,
@@ -121,7 +124,9 @@ impl Esxi {
             let vm = &mut self.vms[world.vm];
             vm.clock += vm.pace(charged);
             vm.charged_ns += charged;
-            vm.budget_ns -= elapsed as i64;
+            for limit in &vm.limits {
+                self.limits[*limit].budget_ns -= elapsed as i64;
+            }
         }
     }
 

@@ -5,8 +5,8 @@
 //! most one a node as long as there are nodes. Where its memory lies decides where a client begins,
 //! else the least loaded node. Memory follows one that moves, as the simulation moves pages.
 
-use super::claims::{rate, Claim};
-use super::{Client, Doing, Esxi};
+use super::claims::{divide, Claim};
+use super::{Client, Doing, Esxi, Vm};
 use crate::kernel::When;
 
 /// A client that goes to the less loaded node, and perhaps one that comes from there.
@@ -167,34 +167,26 @@ impl Esxi {
         }
     }
 
-    /// Shares that count until the next look: as given, or as many more as a reservation asks for
-    /// where what is wanted is more than there is.
+    /// Shares that count until the next look, by what is wanted: what is reserved and what pools
+    /// get is in them.
     pub(super) fn count_shares(&mut self, wanted: &[f64]) {
         let all = self.cores.len() as f64;
-        let claims: Vec<Claim> = self
-            .vms
-            .iter()
-            .map(|vm| {
-                let wants: f64 = wanted[vm.worlds.numbers()].iter().sum();
-                let most = vm.limit.unwrap_or(f64::MAX).min(wants);
-                Claim {
-                    shares: vm.shares,
-                    least: vm.reservation.min(most),
-                    most,
-                }
-            })
-            .collect();
-        let rate = rate(all, &claims);
-        let period = self.rules.rebalance_ns as f64;
-        for (vm, claim) in self.vms.iter_mut().zip(&claims) {
-            let reserved = if rate > 0.0 {
-                vm.reservation / rate
-            } else {
-                0.0
+        let claim = |vm: &Vm| {
+            let wants: f64 = wanted[vm.worlds.numbers()].iter().sum();
+            let claim = Claim {
+                shares: vm.shares,
+                reserved: vm.reservation,
+                most: vm.most.min(wants),
             };
-            vm.counts = vm.shares.max(reserved);
+            (vm.pool, claim)
+        };
+        let claims: Vec<_> = self.vms.iter().map(claim).collect();
+        let parts = divide(all, &self.pools, &claims);
+        let period = self.rules.rebalance_ns as f64;
+        for (vm, part) in self.vms.iter_mut().zip(parts) {
+            vm.counts = part.counts;
             for vp in vm.worlds {
-                self.worlds[vp].due_ns += claim.due(rate) / vm.worlds.len() as f64 * period;
+                self.worlds[vp].due_ns += part.due / vm.worlds.len() as f64 * period;
             }
         }
     }

@@ -49,19 +49,21 @@ pub(super) struct Vm {
     pub(super) worlds: Span<VpId>,
     /// Shares that it was given.
     pub(super) shares: f64,
-    /// Shares that count: more where its reservation asks for it.
+    /// Shares that count: more where its reservation asks for it, as if all were in no pool.
     pub(super) counts: f64,
     /// Least that it gets if it wants it [cores].
     pub(super) reservation: f64,
-    /// Most that it may use [cores]; none = no limit.
-    pub(super) limit: Option<f64>,
+    /// The pool that it is in.
+    pub(super) pool: Option<u16>,
+    /// Its limit and those of the pools that it is in, by place in the list.
+    pub(super) limits: Vec<usize>,
+    /// Most that it may use by itself [cores].
+    pub(super) most: f64,
     /// What it has used [ns], divided by its shares: who has least is served first.
     pub(super) clock: f64,
     /// What it has been charged [ns].
     pub(super) charged_ns: f64,
-    /// What is left of its limit in this period [ns].
-    pub(super) budget_ns: i64,
-    /// Since when it has been at its limit; never = it is not.
+    /// Since when it has been at its limit, or at a pool's; never = it is not.
     pub(super) held_from: When,
     pub(super) count: HostCount,
 }
@@ -86,6 +88,19 @@ impl Vm {
     pub(super) fn is_held(&self) -> bool {
         self.held_from.is_set()
     }
+}
+
+/// A limit, of one virtual machine or of all in a pool.
+#[derive(Clone, Debug)]
+pub(super) struct Limit {
+    /// Who shares it.
+    pub(super) members: Vec<PartitionId>,
+    /// Most that they may use together [cores].
+    pub(super) cores: f64,
+    /// What is left of it in this period [ns].
+    pub(super) budget_ns: i64,
+    /// Whether all of it has been used.
+    pub(super) is_used_up: bool,
 }
 
 /// Virtual processors of a virtual machine with one home.

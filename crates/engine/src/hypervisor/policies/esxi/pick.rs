@@ -119,17 +119,9 @@ impl Esxi {
         let Some(vp) = processor.runner else {
             return When::NEVER;
         };
-        let vm = &self.vms[self.worlds[vp].vm];
         let turn = When::at(processor.turn_ends);
-        if vm.limit.is_none() {
-            return turn;
-        }
-        let running = vm
-            .worlds
-            .into_iter()
-            .filter(|vp| self.worlds[*vp].doing == Doing::Running);
-        let left = vm.budget_ns.max(0) as u64 / running.count().max(1) as u64;
-        turn.min(When::at(now + left.max(LEAST_NS)))
+        let left = self.left_ns(self.worlds[vp].vm);
+        left.map_or(turn, |left| turn.min(When::at(now + left.max(LEAST_NS))))
     }
 }
 

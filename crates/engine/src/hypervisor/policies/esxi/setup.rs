@@ -2,7 +2,7 @@
 
 use super::claims::shares_of;
 use super::params::Rules;
-use super::parts::{Client, Doing, Processor, Vm, World};
+use super::parts::{Client, Doing, Limit, Processor, Vm, World};
 use super::Esxi;
 use crate::hypervisor::{HostCount, State};
 use crate::ids::{ById, CoreId, MemoryId, PartitionId, Span, VpId};
@@ -21,6 +21,8 @@ impl Esxi {
             siblings: usize::from(hypervisor.siblings.max(1)),
             worlds: ById::new(),
             vms: ById::new(),
+            pools: spec.resource_pools.clone(),
+            limits: Vec::new(),
             clients: Vec::new(),
             nodes: nodes(&state.tree, count),
             cores: ById::of(Processor::idle(), count),
@@ -35,11 +37,13 @@ impl Esxi {
         for partition in &spec.partitions {
             esxi.add(partition);
         }
+        esxi.limit_pools();
         esxi.count_shares(&vec![1.0; esxi.worlds.len()]);
-        if esxi.nodes.len() > 1 || esxi.vms.iter().any(|vm| vm.reservation > 0.0) {
+        let reserves = esxi.vms.iter().any(|vm| vm.reservation > 0.0);
+        if esxi.nodes.len() > 1 || reserves || !esxi.pools.is_empty() {
             esxi.rebalance_at = When::at(rules.rebalance_ns);
         }
-        if esxi.vms.iter().any(|vm| vm.limit.is_some()) {
+        if !esxi.limits.is_empty() {
             esxi.limit_at = When::at(rules.limit_period_ns);
         }
         esxi
@@ -56,16 +60,17 @@ impl Esxi {
         let count = usize::from(*r#virtual);
         let of = PartitionId::new(self.vms.len());
         let worlds = Span::new(self.worlds.len(), count);
-        let period = self.rules.limit_period_ns as f64;
+        let limit = host.cap.map(|cap| self.limit(cap, vec![of]));
         self.vms.push(Vm {
             worlds,
             shares: shares_of(host.machine().shares, count),
             counts: shares_of(host.machine().shares, count),
             reservation: host.machine().reservation,
-            limit: host.cap,
+            pool: host.machine().pool,
+            limits: limit.into_iter().collect(),
+            most: host.cap.unwrap_or(f64::MAX),
             clock: 0.0,
             charged_ns: 0.0,
-            budget_ns: host.cap.map_or(0, |cap| (cap * period).round() as i64),
             held_from: When::NEVER,
             count: HostCount::default(),
         });
@@ -85,6 +90,36 @@ impl Esxi {
                 got_ns: 0.0,
                 due_ns: 0.0,
             });
+        }
+    }
+
+    /// A limit on some virtual machines together, by place in the list.
+    fn limit(&mut self, cores: f64, members: Vec<PartitionId>) -> usize {
+        self.limits.push(Limit {
+            members,
+            cores,
+            budget_ns: (cores * self.rules.limit_period_ns as f64).round() as i64,
+            is_used_up: false,
+        });
+        self.limits.len() - 1
+    }
+
+    /// Limits of pools hold all that are in them, and in pools within.
+    fn limit_pools(&mut self) {
+        for at in 0..self.pools.len() {
+            let Some(cores) = self.pools[at].limit else {
+                continue;
+            };
+            let inside = |vm: &PartitionId| {
+                let pools = &self.pools;
+                let above = |of: &u16| pools[usize::from(*of)].parent;
+                std::iter::successors(self.vms[*vm].pool, above).any(|pool| usize::from(pool) == at)
+            };
+            let members: Vec<PartitionId> = self.vms.ids().filter(inside).collect();
+            let limit = self.limit(cores, members.clone());
+            for vm in members {
+                self.vms[vm].limits.push(limit);
+            }
         }
     }
 

@@ -116,6 +116,7 @@ pub fn spec(cpus: u16, groups: Vec<Cgroup>, threads: &[u16]) -> Spec {
         }],
         groups: vec![],
         cgroups: groups,
+        resource_pools: vec![],
         partitions,
         changes: vec![],
     }

@@ -28,6 +28,9 @@ pub fn check_machine(spec: &Spec) -> Checked {
         if siblings != 1 || !spec.cgroups.is_empty() {
             return Err(not_host(spec, &Owner::new("scenario", "/cgroups")));
         }
+        if !spec.resource_pools.is_empty() {
+            return Err(not_host(spec, &Owner::new("scenario", "/resource_pools")));
+        }
         return Ok(());
     }
     let most = u64::from(spec.machine.threads_per_core);
@@ -39,10 +42,10 @@ pub fn check_machine(spec: &Spec) -> Checked {
     check_pools(spec)?;
     linux::check(&hypervisor.linux)?;
     credit2::check(spec)?;
-    spec.cgroups
-        .iter()
-        .enumerate()
-        .try_for_each(|(at, cgroup)| cgroups::check(spec, at, cgroup))
+    let mut groups = spec.cgroups.iter().enumerate();
+    groups.try_for_each(|(at, cgroup)| cgroups::check(spec, at, cgroup))?;
+    let mut pools = spec.resource_pools.iter().enumerate();
+    pools.try_for_each(|(at, pool)| esxi::check_pool(spec, at, pool))
 }
 
 /// Pools only name partitions here.
