@@ -316,10 +316,7 @@ impl State {
         }
         if self.host.is_none() {
             for node in scope.nodes.iter().copied() {
-                self.tree
-                    .chips_of(node)
-                    .into_iter()
-                    .for_each(|chip| self.meet_on(chip));
+                self.meet_on(node);
             }
         }
     }

@@ -276,6 +276,8 @@ pub(in crate::steady) struct State {
     pub spills: bool,
     /// Who comes to cores of each and leaves them.
     pub comers: ById<ChipId, Vec<Comer>>,
+    /// Those of the chip that was looked at last, as they were before.
+    pub asked: Vec<Comer>,
     /// Where cores are of several types, which they are, what becomes of those that are not looked
     /// at, and of which those are that are.
     pub types: CoreTypes,
@@ -313,6 +315,7 @@ impl State {
             idle: active.clone(),
             used: ById::of(0.0, active.len()),
             comers: ById::of(Vec::new(), active.len()),
+            asked: Vec::new(),
             seats: Groups::new(active.len()),
             spare: [active.clone(), active.clone()],
             taken: ById::of(0.0, active.len()),

@@ -5,7 +5,7 @@ use crate::ids::{ChipId, NodeId};
 use crate::spec::Policy;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{in_use, Site, State, NOTHING};
-use crate::steady::queues::kinds::SHARES;
+use crate::steady::queues::kinds::{KINDS, SHARES};
 use crate::steady::windows::homes::offered;
 use crate::steady::windows::last_cores::{found, meet, Comer};
 use crate::steady::windows::slices::high_part;
@@ -186,26 +186,52 @@ impl State {
         let cores = share * doing.served * load.vps;
         let wakes = share * (load.wakes_per_ns + doing.handled.wakes);
         let comers = &mut self.comers[chip];
-        if form.stays || !(cores > 0.0 && wakes > 0.0) {
+        if form.stays || !(cores > HARDLY_ANY && wakes > SELDOM_PER_NS * cores) {
+            comers.retain(|of| of.partition != at);
             return;
         }
-        let each = form.kinds.counts(load.vps).into_iter().zip(SHARES);
-        let own = comers.iter().position(|of| of.partition == at);
-        for (kind, (count, part)) in each.enumerate() {
-            let counts = (share * count, form.kinds.others());
-            let new = Comer::of(at, counts, part * cores, part * wakes);
-            match own {
-                Some(own) => comers[own + kind] = new.known(&comers[own + kind]),
-                None => comers.push(new),
-            }
+        let each = form.kinds.counts(load.vps).map(|count| share * count);
+        let others = form.kinds.others();
+        let of = |count: f64, part: f64| Comer::of(at, (count, others), part * cores, part * wakes);
+        // Away from home they are few, and all who are there for now.
+        let is_home = form.homes.iter().any(|(home, _)| *home == chip);
+        let all = [of(each.iter().sum(), 1.0)];
+        let apart: [Comer; KINDS] = std::array::from_fn(|kind| of(each[kind], SHARES[kind]));
+        let new: &[Comer] = if is_home { &apart } else { &all };
+        let known = comers.iter().filter(|of| of.partition == at);
+        if known.count() == new.len() {
+            let known = comers.iter_mut().filter(|of| of.partition == at);
+            known.zip(new).for_each(|(of, new)| *of = new.known(of));
+        } else {
+            comers.retain(|of| of.partition != at);
+            comers.extend(new);
         }
     }
 
-    /// How often those that come to a chip find their cores taken there.
-    pub(in crate::steady) fn meet_on(&mut self, chip: ChipId) {
-        let comers = &mut self.comers[chip];
-        comers.retain(|of| of.cores > 0.0);
-        meet(comers, self.free[chip] - self.used[chip]);
+    /// How often those that come to the chips of a node find their cores taken there.
+    pub(in crate::steady) fn meet_on(&mut self, node: NodeId) {
+        let mut last: Option<ChipId> = None;
+        let mut asked = std::mem::take(&mut self.asked);
+        for chip in self.tree.chips_of(node) {
+            self.comers[chip].retain(|of| of.cores > 0.0);
+            let idle = self.free[chip] - self.used[chip];
+            // Chips on which all is alike, as most are of a home of several, need not be worked out
+            // again.
+            let alike = last.filter(|last| {
+                let same = self.free[*last] - self.used[*last] == idle;
+                same && asked == self.comers[chip]
+            });
+            if let Some(alike) = alike {
+                let found = std::mem::take(&mut self.comers[alike]);
+                self.comers[chip].clone_from(&found);
+                self.comers[alike] = found;
+            } else {
+                asked.clone_from(&self.comers[chip]);
+                meet(&mut self.comers[chip], idle);
+                last = Some(chip);
+            }
+        }
+        self.asked = asked;
     }
 
     /// Share of others' partitions in what runs on a chip.
@@ -281,6 +307,10 @@ fn has_lines(cores: f64) -> f64 {
 /// stay by the window, for a core with stays of a fiftieth. Assumed, 0.1 to 0.5: a two-hundredth to
 /// an eighth.
 const VARIES: f64 = 0.2;
+/// Cores of a partition on a chip that nobody there notices. Assumed, 1e-4 to 1e-2.
+const HARDLY_ANY: f64 = 1e-3;
+/// How soon one leaves its core that counts as one that comes and goes [1/ns]: within eleven days.
+const SELDOM_PER_NS: f64 = 1e-15;
 /// Part of some cores that is idle at least, however much is asked of them.
 const SCARCELY: f64 = 1e-3;
 
