@@ -20,8 +20,7 @@ impl State {
         std::mem::swap(&mut self.free, &mut of.free);
         std::mem::swap(&mut self.idle, &mut of.idle);
         std::mem::swap(&mut self.used, &mut of.used);
-        std::mem::swap(&mut self.stays, &mut of.stays);
-        std::mem::swap(&mut self.taking, &mut of.taking);
+        std::mem::swap(&mut self.comers, &mut of.comers);
     }
 
     /// What runs on cores of other types of a chip.

@@ -4,7 +4,7 @@ use crate::cost::{Book, Class, Spent, Wants};
 use crate::ids::ChipId;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
-use crate::steady::layout::state::{classes, in_use, Doing, Site, State, Stay, NOTHING};
+use crate::steady::layout::state::{classes, Doing, Site, State};
 use crate::steady::leap::{Leap, Went};
 use crate::steady::queues::chain;
 use crate::steady::queues::filling::{Filled, THREADS};
@@ -307,18 +307,16 @@ impl State {
     fn carry_there(&mut self, forms: &[&Form], scope: &Scope, weight: f64) {
         for chips in scope.nodes.iter().map(|node| self.tree.chips_of(*node)) {
             self.used.slice_mut(chips).fill(0.0);
-            self.stays.slice_mut(chips).iter_mut().for_each(Vec::clear);
+            for comers in self.comers.slice_mut(chips) {
+                comers.iter_mut().for_each(|of| of.cores = 0.0);
+            }
         }
         for at in scope.there() {
             self.carry_one(at, forms[at], scope.apart || self.waits, weight);
         }
         if self.host.is_none() {
             for node in scope.nodes.iter().copied() {
-                let chips = self.tree.chips_of(node);
-                for chip in chips {
-                    self.taking[chip] = self.taking([chip].into_iter());
-                }
-                self.taking_on[node] = self.taking(chips.into_iter());
+                self.meet_on(node);
             }
         }
     }
@@ -358,20 +356,13 @@ impl State {
         } else {
             self.carry_each(at, form, apart, weight);
         }
-        let doing = &self.doing[at];
-        let wakes = doing.load.wakes_per_ns;
-        let seats = in_use(doing, form);
-        let there = Stay {
-            stay_ns: doing.load.vps / wakes.max(1e-15),
-            away_ns: (seats - doing.load.vps).max(0.0) / wakes.max(1e-18),
-            ..Stay::default()
-        };
-        for site in &doing.sites {
-            let chip = ChipId::new(site.chip);
-            let cores = site.share * doing.served * doing.load.vps;
-            self.used[chip] += cores;
-            if site.share > NOTHING && cores > 0.0 && !form.owns {
-                self.stays[chip].push(Stay { cores, ..there });
+        for index in 0..self.doing[at].sites.len() {
+            let doing = &self.doing[at];
+            let site = &doing.sites[index];
+            let (chip, share) = (ChipId::new(site.chip), site.share);
+            if !form.owns {
+                self.used[chip] += share * doing.served * doing.load.vps;
+                self.come_to(at, form, (chip, share));
             }
         }
     }

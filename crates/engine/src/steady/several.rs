@@ -6,7 +6,6 @@
 //! processor that it has of its threads.
 
 use crate::cost::Class;
-use crate::ids::ChipId;
 use crate::spec::Workload;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{classes, in_use, Site, State, NOTHING};
@@ -128,7 +127,7 @@ impl State {
 
     /// What each loses to cold caches: its first threads that come to a core after a dispatch
     /// refill what it has lost there.
-    pub(in crate::steady) fn reload_each(&mut self, at: usize, form: &Form, away_ns: f64) {
+    pub(in crate::steady) fn reload_each(&mut self, at: usize, form: &Form) {
         let whole = self.doing[at].load;
         let wakes = whole.wakes_per_ns.max(1e-18);
         let in_a_stay = (whole.bursts_per_ns / wakes).max(1.0);
@@ -150,10 +149,8 @@ impl State {
                 sites[index].reload_ns = match sites[index].twin {
                     Some(twin) => sites[twin].reload_ns,
                     None => {
-                        let chip = ChipId::new(sites[index].chip);
-                        let found = (changed, self.taken(at, (chip, form), away_ns));
                         let executes = of.demand.burst * each / threads;
-                        self.reload_at((workload, of), (&sites, index), away_ns, found, executes)
+                        self.reload_at((workload, of), (&sites, index), (at, changed), executes)
                     }
                 };
                 all += sites[index].share * threads * sites[index].reload_ns;

@@ -11,14 +11,14 @@
 //! while no core is free, to that processor.
 
 use crate::spec::Policy;
+use crate::steady::hosts::idle_cores::{takes, Stay, SCARCELY};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Unit};
-use crate::steady::layout::state::{Crowd, Doing, State, Stay};
+use crate::steady::layout::state::{Crowd, Doing, State};
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::filling::THREADS;
 use crate::steady::queues::overflow::{above, mean_beyond};
 use crate::steady::queues::visits::Visit;
-use crate::steady::windows::dispatches::{takes, SCARCELY};
 
 /// How long a thread runs beside another before balancing has found an idle core for it [ns]:
 /// intervals of some tens of milliseconds. Assumed, 10 to 100 ms.

@@ -70,19 +70,10 @@ impl State {
             return 0.0;
         }
         let vps = in_use(doing, form);
-        let idle = (vps - doing.load.vps).max(0.0);
-        let away_ns = (idle + doing.waits.time * doing.load.vps) / wakes;
         let changed = self.changed(at, form, vps / wakes);
         let lost = |(index, site): (usize, &Site)| {
-            let taken = self.taken(at, (ChipId::new(site.chip), form), away_ns);
-            let found = (changed, taken);
-            let cold = self.reload_at(
-                (at, form),
-                (&doing.sites, index),
-                away_ns,
-                found,
-                instructions,
-            );
+            let from = (&doing.sites[..], index);
+            let cold = self.reload_at((at, form), from, (at, changed), instructions);
             site.share * cold
         };
         let sites = doing.sites.iter().enumerate();

@@ -14,6 +14,7 @@ use crate::steady::layout::threads::Threads;
 use crate::steady::queues::demand::{again, staying, together, Arrivals, Demand};
 use crate::steady::queues::devices::{AsksIo, Handling, Serves};
 use crate::steady::queues::filling::{Busy, Filled};
+use crate::steady::queues::kinds::Kinds;
 use crate::steady::queues::locks::{Lock, MOST_RELEASES};
 
 /// One form of a partition.
@@ -24,6 +25,8 @@ pub(in crate::steady) struct Form {
     pub filled: Filled,
     /// By busy threads, unless it depends on the load.
     pub known: Vec<Busy>,
+    /// How its virtual processors part the work.
+    pub kinds: Kinds,
     pub spread: Spread,
     pub working: Working,
     /// By busy threads of a core.
@@ -116,6 +119,7 @@ impl Form {
             demand,
             filled,
             known: filled.known(),
+            kinds: kinds(one, filled, (demand, stays)),
             entitled: entitled(one),
             cap: cap(one),
             group: group(machine, one),
@@ -183,6 +187,24 @@ fn again_of(demand: Demand, each: &[Demand]) -> f64 {
         _ if !each.is_empty() => again(each),
         Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
         _ => 1.0,
+    }
+}
+
+/// The same of the first of them.
+fn has_run(one: &Partition, demand: Demand) -> f64 {
+    match one.workload {
+        Workload::Transactions { .. } | Workload::Users { .. } => 1.0 - 1.0 / demand.bursts,
+        _ => 1.0,
+    }
+}
+
+/// How its virtual processors part the work where they come and go on cores that are shared.
+fn kinds(one: &Partition, filled: Filled, (demand, stays): (Demand, bool)) -> Kinds {
+    match one.processors {
+        Processors::Shared { .. } if !stays => {
+            Kinds::of(filled.vps() as usize, has_run(one, demand))
+        }
+        _ => Kinds::default(),
     }
 }
 
@@ -262,12 +284,7 @@ impl Form {
 
     /// Share of its bursts whose thread has run before.
     pub fn again(&self) -> f64 {
-        match self.partition.workload {
-            Workload::Transactions { .. } | Workload::Users { .. } => {
-                1.0 - 1.0 / self.demand.bursts
-            }
-            _ => 1.0,
-        }
+        has_run(&self.partition, self.demand)
     }
 
     /// The same with so many logical cores that z/VM has not parked.
@@ -275,6 +292,7 @@ impl Form {
         let homes = homes(tree, &self.partition, open.into());
         let mut form = Self {
             filled: self.filled.of_vps(open.into()),
+            kinds: Kinds::of(open.into(), self.again()),
             homes_by_node: by_node(tree, &homes),
             homes,
             in_turn: open.into(),

@@ -3,7 +3,7 @@
 
 use crate::cost::{Class, Contention, Occupancy, Place, Spread, Working};
 use crate::hypervisor::policies::run_time_ns;
-use crate::ids::{ById, ChipId, NodeId};
+use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
 use crate::spec::{Machine, Policy, Spec};
 use crate::steady::cp::figures::{Beside, Cp};
@@ -17,6 +17,7 @@ use crate::steady::queues::filling::THREADS;
 use crate::steady::queues::locks::Known;
 use crate::steady::queues::overflow::Groups;
 use crate::steady::queues::visits::Visit;
+use crate::steady::windows::last_cores::Comer;
 
 /// Share of a partition's time on a chip below which it is of no account.
 pub(in crate::steady) const NOTHING: f64 = 1e-4;
@@ -61,16 +62,6 @@ impl Site {
             .map(|(threads, share)| share / f64::from(threads))
             .sum()
     }
-}
-
-/// What a partition does on a chip, dispatch by dispatch.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::steady) struct Stay {
-    /// Cores that it keeps busy.
-    pub cores: f64,
-    /// How long one of these stays, and how long it is without work then [ns].
-    pub stay_ns: f64,
-    pub away_ns: f64,
 }
 
 /// What an instruction costs at a site.
@@ -225,8 +216,7 @@ pub(in crate::steady) struct Aside {
     pub free: ById<ChipId, f64>,
     pub idle: ById<ChipId, f64>,
     pub used: ById<ChipId, f64>,
-    pub stays: ById<ChipId, Vec<Stay>>,
-    pub taking: ById<ChipId, [f64; 2]>,
+    pub comers: ById<ChipId, Vec<Comer>>,
 }
 
 impl Aside {
@@ -236,8 +226,7 @@ impl Aside {
             free: ById::of(0.0, chips),
             idle: ById::of(0.0, chips),
             used: ById::of(0.0, chips),
-            stays: ById::of(Vec::new(), chips),
-            taking: ById::of([0.0; 2], chips),
+            comers: ById::of(Vec::new(), chips),
         };
         vec![one; if types > 1 { types } else { 0 }]
     }
@@ -285,12 +274,10 @@ pub(in crate::steady) struct State {
     pub cold: bool,
     /// Whether a part of the machine cannot be solved without the rest.
     pub spills: bool,
-    /// Who keeps cores of each busy.
-    pub stays: ById<ChipId, Vec<Stay>>,
-    /// How often an idle core of each is taken, see [`State::taking`].
-    pub taking: ById<ChipId, [f64; 2]>,
-    /// The same of all chips of each node together, where cores are of one type.
-    pub taking_on: ById<NodeId, [f64; 2]>,
+    /// Who comes to cores of each and leaves them.
+    pub comers: ById<ChipId, Vec<Comer>>,
+    /// Those of the chip that was looked at last, as they were before.
+    pub asked: Vec<Comer>,
     /// Where cores are of several types, which they are, what becomes of those that are not looked
     /// at, and of which those are that are.
     pub types: CoreTypes,
@@ -327,9 +314,8 @@ impl State {
             free: active.clone(),
             idle: active.clone(),
             used: ById::of(0.0, active.len()),
-            stays: ById::of(Vec::new(), active.len()),
-            taking: ById::of([0.0; 2], active.len()),
-            taking_on: ById::of([0.0; 2], tree.nodes().len()),
+            comers: ById::of(Vec::new(), active.len()),
+            asked: Vec::new(),
             seats: Groups::new(active.len()),
             spare: [active.clone(), active.clone()],
             taken: ById::of(0.0, active.len()),
@@ -385,10 +371,8 @@ impl State {
         self.seats.follow(&other.seats);
         self.nodes.follow(&other.nodes);
         for node in scope.nodes.iter().copied() {
-            self.taking_on[node] = other.taking_on[node];
             for chip in self.tree.chips_of(node) {
-                self.stays[chip].clone_from(&other.stays[chip]);
-                self.taking[chip] = other.taking[chip];
+                self.comers[chip].clone_from(&other.comers[chip]);
             }
         }
         self.waits = self.occupancy.waits_on(&scope.ports);

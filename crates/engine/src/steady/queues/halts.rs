@@ -41,32 +41,36 @@ pub(in crate::steady) fn used(vps: usize, chips: usize, busy: f64, again: f64) -
     on_one(vps, busy, again, (1.0 - again) * busy / vps as f64)
 }
 
-/// The same of those that are filled in order, but for so much that comes to each in turn.
+/// The same of those that are filled in order, where as many leave each as come for a factor, but
+/// for so much that comes to each in turn.
+pub(in crate::steady) fn by_factor(factor: f64, vps: usize, again: f64, fresh: f64) -> Vec<f64> {
+    let (mut before, mut sum, mut offered) = (1.0, 0.0, 0.0);
+    let mut each = Vec::with_capacity(vps);
+    for _ in 0..vps {
+        // again u^2 + (1 - again) u = factor (1 - u) before + fresh
+        let (square, linear) = (again, 1.0 - again + factor * before);
+        let come = factor * before + fresh;
+        let root = (linear * linear + 4.0 * square * come).sqrt();
+        let own = if square > 1e-9 {
+            (root - linear) / (2.0 * square)
+        } else {
+            come / linear.max(1e-12)
+        };
+        let own = own.min(1.0);
+        each.push(own);
+        sum += own;
+        before = if before > NEVER {
+            all_busy(each.len(), sum, &mut offered)
+        } else {
+            0.0
+        };
+    }
+    each
+}
+
+/// The same of so many busy ones.
 fn on_one(vps: usize, busy: f64, again: f64, fresh: f64) -> Vec<f64> {
-    let of = |factor: f64| -> Vec<f64> {
-        let (mut before, mut sum, mut offered) = (1.0, 0.0, 0.0);
-        let mut each = Vec::with_capacity(vps);
-        for _ in 0..vps {
-            // again u^2 + (1 - again) u = factor (1 - u) before + fresh
-            let (square, linear) = (again, 1.0 - again + factor * before);
-            let come = factor * before + fresh;
-            let root = (linear * linear + 4.0 * square * come).sqrt();
-            let own = if square > 1e-9 {
-                (root - linear) / (2.0 * square)
-            } else {
-                come / linear.max(1e-12)
-            };
-            let own = own.min(1.0);
-            each.push(own);
-            sum += own;
-            before = if before > NEVER {
-                all_busy(each.len(), sum, &mut offered)
-            } else {
-                0.0
-            };
-        }
-        each
-    };
+    let of = |factor: f64| by_factor(factor, vps, again, fresh);
     let (mut low, mut high) = (-30.0_f64, 30.0_f64);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);

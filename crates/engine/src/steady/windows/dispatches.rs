@@ -4,8 +4,10 @@ use crate::cost::Refill;
 use crate::ids::{ChipId, NodeId};
 use crate::spec::Policy;
 use crate::steady::layout::form::Form;
-use crate::steady::layout::state::{in_use, Site, State, Stay, NOTHING};
+use crate::steady::layout::state::{in_use, Site, State, NOTHING};
+use crate::steady::queues::kinds::{KINDS, SHARES};
 use crate::steady::windows::homes::offered;
+use crate::steady::windows::last_cores::{found, meet, Comer};
 use crate::steady::windows::slices::high_part;
 
 impl State {
@@ -26,16 +28,14 @@ impl State {
         let comes = (load.wakes_per_ns / bursts).min(1.0) + doing.thrown / bursts;
         let idle = (vps - load.vps).max(0.0);
         let handled = doing.handled;
-        let wakes = load.wakes_per_ns + handled.wakes;
-        let away_ns = (idle + doing.waits.time * load.vps) / wakes.max(1e-18);
         let reload = if form.owns {
             0.0
         } else if !form.workloads.is_empty() {
-            self.reload_each(at, form, away_ns);
+            self.reload_each(at, form);
             0.0
         } else {
             let mut sites = std::mem::take(&mut self.doing[at].sites);
-            let all = self.reload(at, form, &mut sites, away_ns);
+            let all = self.reload(at, form, &mut sites);
             self.doing[at].sites = sites;
             all
         };
@@ -71,7 +71,7 @@ impl State {
     }
 
     /// What a dispatch loses to cold caches: time of its threads together [ns].
-    fn reload(&self, at: usize, form: &Form, sites: &mut [Site], away_ns: f64) -> f64 {
+    fn reload(&self, at: usize, form: &Form, sites: &mut [Site]) -> f64 {
         let doing = &self.doing[at];
         let load = &doing.load;
         let bursts = load.bursts_per_ns / (load.wakes_per_ns + doing.thrown).max(1e-18);
@@ -85,40 +85,26 @@ impl State {
         let between_ns = in_use(doing, form) / load.wakes_per_ns.max(1e-18);
         let changed = self.changed(at, form, between_ns);
         let mut all = 0.0;
-        let mut at_home: Option<(NodeId, (f64, f64))> = None;
         for index in 0..sites.len() {
             if sites[index].share <= NOTHING {
                 continue;
             }
-            let chip = ChipId::new(sites[index].chip);
-            let node = self.tree.node_of(chip);
             sites[index].reload_ns = match sites[index].twin {
                 Some(twin) => sites[twin].reload_ns,
-                None => {
-                    let is_home = form.homes.iter().any(|(home, _)| *home == chip);
-                    let known = at_home.filter(|(of, _)| is_home && *of == node);
-                    let taken = known
-                        .map_or_else(|| self.taken(at, (chip, form), away_ns), |(_, taken)| taken);
-                    at_home = if is_home {
-                        Some((node, taken))
-                    } else {
-                        at_home
-                    };
-                    self.reload_at((at, form), (sites, index), away_ns, (changed, taken), each)
-                }
+                None => self.reload_at((at, form), (sites, index), (at, changed), each),
             };
             all += sites[index].share * threads * sites[index].reload_ns;
         }
         all
     }
 
-    /// The same at one site, of one thread that executes so many instructions each time.
+    /// The same at one site, of one thread that executes so many instructions each time, of a
+    /// workload of the partition that comes there.
     pub(in crate::steady) fn reload_at(
         &self,
         (at, form): (usize, &Form),
         (sites, index): (&[Site], usize),
-        away_ns: f64,
-        (changed, (taken, strangers)): (f64, (f64, f64)),
+        (whole, changed): (usize, f64),
         each: f64,
     ) -> f64 {
         let site = &sites[index];
@@ -141,13 +127,16 @@ impl State {
             _ => 0.0, // The last core is looked at first, wherever it is.
         };
         let came = changed * came * alike;
+        let comers = &self.comers[chip];
+        let there = found(comers, whole, self.come_back(node), refill.turnover_ns);
+        let strangers = self.strangers(whole, chip);
         let moved = if self.cold {
             1.0
         } else {
             // Who had to wait would have gone to its last core if that had been left.
             let stopped = self.doing[at].waits.comings;
             let awaited = self.doing[at].awaited;
-            let taken = taken + (1.0 - taken) * awaited;
+            let taken = there.moved + (1.0 - there.moved) * awaited;
             let found = stopped + (1.0 - stopped) * taken;
             // While all cores are taken, who comes throws somebody off or waits.
             let found = found * (1.0 - awaited * (1.0 - self.elsewhere(at)));
@@ -159,7 +148,6 @@ impl State {
             .zip(refill.own_ns)
             .map(|(share, ns)| share * ns)
             .sum();
-        let displaced = refill.displaced(away_ns * taken, 1);
         let common_ns = self.common_ns(at, chip, refill.own_ns);
         // What is lost is refilled as far as the work goes that it came for.
         let cold_ns = |lost: f64, own_ns: f64| {
@@ -172,7 +160,7 @@ impl State {
             let ns = (own * own_ns + common * common_ns) / (own + common);
             each * -(-cold / each).exp_m1() * ns
         };
-        let (moved, displaced) = self.with_thrown(at, (moved, displaced), &refill);
+        let (moved, displaced) = self.with_thrown(at, (moved, there.displaced), &refill);
         moved * cold_ns(1.0, own_ns) + (1.0 - moved) * cold_ns(displaced, refill.own_ns[0])
     }
 
@@ -186,33 +174,74 @@ impl State {
         here * local + (1.0 - here) * (beside * near + (1.0 - beside) * far)
     }
 
-    /// Chance that a virtual processor that comes back to a chip after so long finds its last core
-    /// taken, and the share of others' partitions in what ran on the chip.
-    pub(in crate::steady) fn taken(
-        &self,
+    /// A share of what a partition does comes to a chip.
+    pub(in crate::steady) fn come_to(
+        &mut self,
         at: usize,
-        (chip, form): (ChipId, &Form),
-        away_ns: f64,
-    ) -> (f64, f64) {
-        let node = self.tree.node_of(chip);
-        let is_home = |of: ChipId| form.homes.iter().any(|(home, _)| *home == of);
-        // Of several home chips each keeps its core on whichever it found one.
-        let beside = |of: &ChipId| *of == chip || is_home(chip) && is_home(*of);
-        let group = || self.tree.chips_of(node).into_iter().filter(beside);
-        let all: f64 = group().map(|of| self.used[of]).sum();
-        let own: f64 = group().map(|of| self.spreads[at].cores()[of]).sum();
-        let [takes, comes] = match group().count() {
-            1 => self.taking[chip],
-            many if many == self.tree.chips_of(node).len() && self.types.count < 2 => {
-                self.taking_on[node]
+        form: &Form,
+        (chip, share): (ChipId, f64),
+    ) {
+        let doing = &self.doing[at];
+        let load = &doing.load;
+        let cores = share * doing.served * load.vps;
+        let wakes = share * (load.wakes_per_ns + doing.handled.wakes);
+        let comers = &mut self.comers[chip];
+        if form.stays || !(cores > HARDLY_ANY && wakes > SELDOM_PER_NS * cores) {
+            comers.retain(|of| of.partition != at);
+            return;
+        }
+        let each = form.kinds.counts(load.vps).map(|count| share * count);
+        let others = form.kinds.others();
+        let of = |count: f64, part: f64| Comer::of(at, (count, others), part * cores, part * wakes);
+        // Away from home they are few, and all who are there for now.
+        let is_home = form.homes.iter().any(|(home, _)| *home == chip);
+        let all = [of(each.iter().sum(), 1.0)];
+        let apart: [Comer; KINDS] = std::array::from_fn(|kind| of(each[kind], SHARES[kind]));
+        let new: &[Comer] = if is_home { &apart } else { &all };
+        let known = comers.iter().filter(|of| of.partition == at);
+        if known.count() == new.len() {
+            let known = comers.iter_mut().filter(|of| of.partition == at);
+            known.zip(new).for_each(|(of, new)| *of = new.known(of));
+        } else {
+            comers.retain(|of| of.partition != at);
+            comers.extend(new);
+        }
+    }
+
+    /// How often those that come to the chips of a node find their cores taken there.
+    pub(in crate::steady) fn meet_on(&mut self, node: NodeId) {
+        let mut last: Option<ChipId> = None;
+        let mut asked = std::mem::take(&mut self.asked);
+        for chip in self.tree.chips_of(node) {
+            self.comers[chip].retain(|of| of.cores > 0.0);
+            let idle = self.free[chip] - self.used[chip];
+            // Chips on which all is alike, as most are of a home of several, need not be worked out
+            // again.
+            let alike = last.filter(|last| {
+                let same = self.free[*last] - self.used[*last] == idle;
+                same && asked == self.comers[chip]
+            });
+            if let Some(alike) = alike {
+                let found = std::mem::take(&mut self.comers[alike]);
+                self.comers[chip].clone_from(&found);
+                self.comers[alike] = found;
+            } else {
+                asked.clone_from(&self.comers[chip]);
+                meet(&mut self.comers[chip], idle);
+                last = Some(chip);
             }
-            _ => self.taking(group()),
-        };
-        let takes = takes + self.come_back(node);
-        let taken = takes / (takes + comes / all.max(1e-9) + 1.0 / away_ns.max(1.0));
-        let all = all + group().map(|of| self.used_beside(of)).sum::<f64>();
-        let strangers = if all > 0.0 { 1.0 - own / all } else { 0.0 };
-        (taken, strangers.max(0.0))
+        }
+        self.asked = asked;
+    }
+
+    /// Share of others' partitions in what runs on a chip.
+    fn strangers(&self, at: usize, chip: ChipId) -> f64 {
+        let all = self.used[chip] + self.used_beside(chip);
+        if all > 0.0 {
+            (1.0 - self.spreads[at].cores()[chip] / all).max(0.0)
+        } else {
+            0.0
+        }
     }
 
     /// How often in a nanosecond an idle core of a node is taken by one that was thrown off there,
@@ -226,20 +255,6 @@ impl State {
         let cores: f64 = self.free.slice(chips).iter().sum();
         let used: f64 = self.used.slice(chips).iter().sum();
         thrown / (cores - used).max(SCARCELY * cores).max(1.0)
-    }
-
-    /// How often in a nanosecond an idle core of these chips is taken by others than who left it
-    /// last, and one is taken at all.
-    pub(in crate::steady) fn taking(
-        &self,
-        chips: impl Iterator<Item = ChipId> + Clone,
-    ) -> [f64; 2] {
-        let cores: f64 = chips.clone().map(|of| self.free[of]).sum::<f64>().max(1.0);
-        let used: f64 = chips.clone().map(|of| self.used[of]).sum();
-        let idle = (cores - used).max(SCARCELY * cores);
-        let stays = chips.flat_map(|of| &self.stays[of]);
-        let comes = stays.clone().map(|of| of.cores / of.stay_ns).sum();
-        [takes(stays, idle), comes]
     }
 
     /// How much less often one is at home and away by turns than if all were away alike.
@@ -292,41 +307,12 @@ fn has_lines(cores: f64) -> f64 {
 /// stay by the window, for a core with stays of a fiftieth. Assumed, 0.1 to 0.5: a two-hundredth to
 /// an eighth.
 const VARIES: f64 = 0.2;
+/// Cores of a partition on a chip that nobody there notices. Assumed, 1e-4 to 1e-2.
+const HARDLY_ANY: f64 = 1e-3;
+/// How soon one leaves its core that counts as one that comes and goes [1/ns]: within eleven days.
+const SELDOM_PER_NS: f64 = 1e-15;
 /// Part of some cores that is idle at least, however much is asked of them.
-pub(in crate::steady) const SCARCELY: f64 = 1e-3;
-/// Part of the idle cores by which their number may be missed.
-const NEARLY: f64 = 1e-3;
-/// Steps in which the rate is found at which idle cores are taken.
-const MOST_STEPS: usize = 20;
-
-/// How often in a nanosecond an idle core is taken by others than who left it last. It is idle
-/// until one of them comes, who left it after a stay, or another; over all who leave cores this
-/// makes the mean number of idle ones: `sum(leave / (rate + 1 / away)) = idle`.
-pub(in crate::steady) fn takes<'a>(
-    stays: impl Iterator<Item = &'a Stay> + Clone,
-    idle: f64,
-) -> f64 {
-    let (mut comes, mut soonest) = (0.0, 0.0_f64);
-    for stay in stays.clone() {
-        comes += stay.cores / stay.stay_ns;
-        soonest = soonest.max(1.0 / stay.away_ns.max(1.0));
-    }
-    // No less than if all came back as soon as the first.
-    let mut rate = (comes / idle - soonest).max(0.0);
-    for _ in 0..MOST_STEPS {
-        let (mut lie, mut less) = (0.0, 0.0);
-        for stay in stays.clone() {
-            let each = 1.0 / (rate + 1.0 / stay.away_ns.max(1.0));
-            lie += stay.cores / stay.stay_ns * each;
-            less += stay.cores / stay.stay_ns * each * each;
-        }
-        if lie <= idle * (1.0 + NEARLY) {
-            break;
-        }
-        rate += (lie - idle) / less;
-    }
-    rate
-}
+const SCARCELY: f64 = 1e-3;
 
 #[cfg(test)]
 mod tests {
@@ -338,34 +324,5 @@ mod tests {
         assert!(chances.windows(2).all(|pair| pair[0] <= pair[1]));
         assert_eq!((chances[1], chances[5]), (0.0, 1.0));
         assert!((has_lines(Refill::BUSY_ENOUGH) - 0.5).abs() < 1e-12);
-    }
-
-    fn stay(cores: f64, stay_ns: f64, away_ns: f64) -> Stay {
-        Stay {
-            cores,
-            stay_ns,
-            away_ns,
-        }
-    }
-
-    #[test]
-    fn with_a_core_for_each_nobody_takes_anothers() {
-        // Four that work half of the time, on four cores and on three.
-        let four = [stay(2.0, 100.0, 100.0)];
-        assert_eq!(takes(four.iter(), 2.0), 0.0);
-        // Two are without work, one core is idle: it is taken as often as its owner comes.
-        assert!((takes(four.iter(), 1.0) * 100.0 - 1.0).abs() < 0.01);
-    }
-
-    #[test]
-    fn idle_cores_are_as_many_as_there_are() {
-        let several = [
-            stay(3.0, 50.0, 200.0),
-            stay(1.0, 400.0, 900.0),
-            stay(2.0, 10.0, 30.0),
-        ];
-        let rate = takes(several.iter(), 0.7);
-        let lie = several.map(|of| of.cores / of.stay_ns / (rate + 1.0 / of.away_ns));
-        assert!((lie.iter().sum::<f64>() / 0.7 - 1.0).abs() < 0.01);
     }
 }

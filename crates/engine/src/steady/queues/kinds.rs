@@ -1,0 +1,125 @@
+//! Virtual processors of a partition by how much of the time they have work.
+//!
+//! A thread goes back to the virtual processor it was on, or takes the first that is idle, so some
+//! have work for much of the time and others hardly ever (`queues/halts.rs`). In the order in which
+//! they are filled those come first that have most; they are cut into kinds that have the same
+//! shares of the work at any load, so that nothing jumps while it changes.
+
+use crate::steady::queues::halts::by_factor;
+
+/// How many there are.
+pub(in crate::steady) const KINDS: usize = 3;
+/// Share of the work of each kind.
+pub(in crate::steady) const SHARES: [f64; KINDS] = [0.6, 0.3, 0.1];
+/// Logarithms of the factors at which the virtual processors are told, from the least on.
+const LEAST: f64 = -14.0;
+const STEP: f64 = 1.5;
+const STEPS: usize = 17;
+
+/// How many virtual processors are of each kind.
+#[derive(Clone, Debug, Default)]
+pub(in crate::steady) struct Kinds {
+    /// By how many are busy, from few to many.
+    by_busy: Vec<(f64, [f64; KINDS])>,
+    vps: f64,
+}
+
+impl Kinds {
+    /// Of so many, with the share of the bursts whose thread has run before.
+    pub fn of(vps: usize, again: f64) -> Self {
+        let at = |step: usize| {
+            let each = by_factor((LEAST + STEP * step as f64).exp(), vps, again, 0.0);
+            (each.iter().sum(), cut(&each))
+        };
+        let several = vps > 1;
+        Self {
+            by_busy: (0..STEPS).filter(|_| several).map(at).collect(),
+            vps: vps as f64,
+        }
+    }
+
+    /// How many are of each kind while so many are busy.
+    pub fn counts(&self, busy: f64) -> [f64; KINDS] {
+        let above = self.by_busy.partition_point(|(of, _)| *of < busy);
+        let all = SHARES.map(|share| share * self.vps);
+        let [low, high] = match above {
+            _ if self.vps <= 1.0 => return all,
+            0 => return self.by_busy[0].1,
+            STEPS => [self.by_busy[STEPS - 1], (self.vps, all)],
+            _ => [self.by_busy[above - 1], self.by_busy[above]],
+        };
+        let along = ((busy - low.0) / (high.0 - low.0).max(1e-9)).clamp(0.0, 1.0);
+        std::array::from_fn(|kind| low.1[kind] + along * (high.1[kind] - low.1[kind]))
+    }
+
+    /// Chance that another one of the partition is not the same.
+    pub fn others(&self) -> f64 {
+        1.0 - 1.0 / self.vps.max(1.0)
+    }
+}
+
+/// How many of these are of each kind, one that is on the border counting for both: as many as do
+/// the work of the kind if each is busy for as much of the time as the one on which a piece of it
+/// is done. So those that hardly ever have work hardly count.
+fn cut(each: &[f64]) -> [f64; KINDS] {
+    let all: f64 = each.iter().sum();
+    let mut squares = [0.0; KINDS];
+    let (mut kind, mut room) = (0, SHARES[0] * all);
+    for busy in each {
+        let mut left = *busy;
+        while kind + 1 < KINDS && left > room {
+            squares[kind] += room * busy;
+            left -= room;
+            kind += 1;
+            room = SHARES[kind] * all;
+        }
+        squares[kind] += left * busy;
+        // Rounding may leave a little less than nothing.
+        room = (room - left).max(0.0);
+    }
+    std::array::from_fn(|kind| (SHARES[kind] * all).powi(2) / squares[kind].max(1e-300))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_with_most_work_are_the_fewest_for_it_and_all_together_no_more_than_there_are() {
+        for (vps, again) in [(1, 0.0), (2, 0.9), (8, 0.0), (8, 1.0), (30, 0.95)] {
+            let kinds = Kinds::of(vps, again);
+            for part in [0.001, 0.1, 0.4, 0.8, 0.99] {
+                let counts = kinds.counts(part * vps as f64);
+                let sum: f64 = counts.iter().sum();
+                assert!(
+                    sum <= vps as f64 + 1e-6 && sum >= part * vps as f64,
+                    "{counts:?}"
+                );
+                let each: Vec<f64> = (0..KINDS).map(|at| SHARES[at] / counts[at]).collect();
+                assert!(
+                    each.windows(2).all(|pair| pair[0] >= pair[1] - 1e-9),
+                    "{each:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn new_work_lies_less_evenly_than_what_comes_back() {
+        let last = |again: f64| Kinds::of(8, again).counts(2.5)[KINDS - 1];
+        assert!(last(0.0) > last(0.9) && last(0.9) > last(1.0));
+    }
+
+    #[test]
+    fn nothing_jumps_while_the_load_changes() {
+        let kinds = Kinds::of(16, 0.95);
+        let counts = |step: usize| kinds.counts(0.02 * step as f64);
+        for step in 1..800 {
+            let pair = counts(step - 1).into_iter().zip(counts(step));
+            assert!(
+                pair.map(|(a, b)| (a - b).abs()).sum::<f64>() < 0.5,
+                "{step}"
+            );
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Who finds the core that he was on last taken by others.
+//!
+//! While there are more virtual processors than cores, an idle core belongs to the one that left it
+//! last; others may take it, and then it is theirs. Of those that come some find their own core,
+//! some find that it was taken. These take it back if it is idle at that time; if not, they have to
+//! take another one. So an idle core is taken by those that have lost another one (evenly, whichever
+//! is idle), and by those that had it before and have not been back since.
+//!
+//! Who is hardly ever away is hardly ever beside anybody: those that had his core find it busy
+//! when they come back, and look for another. Two that come seldom take the same core from each
+//! other time and again. So for each pair `i`, `k` what `k` takes from `i` is told from what `i`
+//! takes from `k`:
+//!
+//! ```text
+//! takes(i, k) = idle(i) looks(k) + takes(k, i) finds(i, k)
+//! looks(k) idle cores = sum over i of takes(k, i) (1 - finds(k, i))
+//! finds(i, k) = leaves(i) / (leaves(i) + back(i) + back(k))
+//! idle(i) = (1 - busy(i)) / (1 + takes(i) / back(i))      sum(idle(i)) = idle cores
+//! ```
+//! `finds` is the chance that `k` comes back to a core that `i` has taken from it while that is
+//! idle; `looks` how often `k` takes any idle core. The last line is exact whoever takes from whom:
+//! each idle core belongs to one of those that are away and have lost none.
+
+/// Virtual processors of a partition that come to a chip and leave it, of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::steady) struct Comer {
+    /// Whose they are.
+    pub partition: usize,
+    /// How many, and the chance that another one of their partition is not the same.
+    pub count: f64,
+    pub others: f64,
+    /// Cores that they keep busy.
+    pub cores: f64,
+    /// How soon one leaves its core, and is back [1/ns].
+    pub leaves: f64,
+    pub back: f64,
+    /// How often in a nanosecond others take the idle core of one.
+    pub taken_per_ns: f64,
+    /// Chance that one that comes has to take another core.
+    pub moves: f64,
+    /// How soon one leaves that has taken a core from them [1/ns].
+    pub visitors_leave: f64,
+    /// Mean number of idle cores of one, and how often one takes any idle core [1/ns].
+    owns: f64,
+    looks: f64,
+    /// What `taken_per_ns` and `moves` would be if cores were taken as often as is told from the
+    /// round before.
+    takes: f64,
+    gone: f64,
+}
+
+/// What those of a partition find of their caches that come to a chip.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::steady) struct Found {
+    /// Share that comes to another core than before.
+    pub moved: f64,
+    /// Share of the lines that others have displaced on the cores of the rest.
+    pub displaced: f64,
+}
+
+/// Rounds of a step: each begins where the one before ended, and so does each step.
+const ROUNDS: usize = 2;
+/// Steps in which the mean number of idle cores is met.
+const SCALE_STEPS: usize = 5;
+/// Part of the way back beyond which no step goes.
+const LEAST_STEP: f64 = 1e-3;
+/// Cores that are idle at least, however many are asked for.
+const SCARCELY: f64 = 1e-2;
+/// What is asked of those of which nothing is known yet: how often their cores are taken, by how
+/// soon they are back, and how many move.
+const UNKNOWN: [f64; 2] = [0.1, 0.3];
+/// Part of the way that those go in a round that move.
+const PART: f64 = 0.5;
+
+impl Comer {
+    /// So many, of which each is busy for the same part of the time.
+    pub fn of(partition: usize, (count, others): (f64, f64), cores: f64, wakes: f64) -> Self {
+        let busy = (cores / count).min(ALWAYS);
+        let leaves = wakes / cores;
+        Self {
+            partition,
+            count,
+            others,
+            cores,
+            leaves,
+            back: leaves * busy / (1.0 - busy),
+            ..Self::default()
+        }
+    }
+
+    /// What is known of the same from before.
+    pub fn known(self, before: &Self) -> Self {
+        Self {
+            taken_per_ns: before.taken_per_ns,
+            moves: before.moves,
+            visitors_leave: before.visitors_leave,
+            ..self
+        }
+    }
+
+    /// How often in a nanosecond all of them come.
+    pub fn comes(&self) -> f64 {
+        self.cores * self.leaves
+    }
+
+    fn busy(&self) -> f64 {
+        self.cores / self.count
+    }
+
+    /// Chance that its core has been taken when one comes back.
+    fn lost(&self) -> f64 {
+        self.taken_per_ns / (self.taken_per_ns + self.back)
+    }
+
+    /// Of all that come: the share that comes to the core that it left, and of its lines there the
+    /// share that is not displaced. A core that has been taken is left, and taken again as often as
+    /// makes it busy for as many; a line is lost at an even rate while somebody is there.
+    fn kept(&self, turnover_ns: f64) -> [f64; 2] {
+        let lost = self.lost();
+        if lost <= 0.0 {
+            return [1.0, 1.0];
+        }
+        let (moves, leave) = (self.moves.min(lost), self.visitors_leave);
+        let busy = (moves / lost).min(ALWAYS);
+        let again = (leave * busy / (1.0 - busy) - self.back).max(0.0);
+        let stays = self.back + leave + 1.0 / turnover_ns;
+        let gone = again * (1.0 - leave / stays);
+        let finds = leave / stays * self.back / (self.back + gone);
+        [1.0 - moves, 1.0 - lost + lost * finds]
+    }
+}
+
+/// Share of the time beyond which one is as good as always busy.
+const ALWAYS: f64 = 1.0 - 1e-6;
+
+/// How often each finds that its core was taken, on a chip of which so many cores are idle on the
+/// mean.
+pub(in crate::steady) fn meet(comers: &mut [Comer], idle: f64) {
+    let away: f64 = comers.iter().map(|of| of.count - of.cores).sum();
+    let idle = idle.max(SCARCELY);
+    if away <= idle {
+        for of in comers {
+            (of.taken_per_ns, of.moves) = (0.0, 0.0);
+        }
+        return;
+    }
+    for of in comers.iter_mut().filter(|of| of.taken_per_ns <= 0.0) {
+        (of.taken_per_ns, of.moves) = (UNKNOWN[0] * of.back, UNKNOWN[1]);
+    }
+    for _ in 0..ROUNDS {
+        for of in comers.iter_mut() {
+            of.owns = (1.0 - of.busy()).max(1e-9) / (1.0 + of.taken_per_ns / of.back);
+            of.looks = of.busy() * of.leaves * of.moves / idle;
+        }
+        for at in 0..comers.len() {
+            let [takes, moves, leave] = takes(&comers[at], comers);
+            let of = &mut comers[at];
+            of.takes = takes / of.owns;
+            of.visitors_leave = takes / leave.max(1e-300);
+            of.gone = moves / (of.busy() * of.leaves);
+        }
+        let by = scale(comers, idle);
+        for of in comers.iter_mut() {
+            of.taken_per_ns = by * of.takes;
+            of.moves += PART * ((by * of.gone).min(of.lost()) - of.moves);
+        }
+    }
+}
+
+/// How often in a nanosecond others take the core of one of a kind; how often it moves then, to
+/// another core; and the former by how soon they leave.
+fn takes(one: &Comer, comers: &[Comer]) -> [f64; 3] {
+    let mut all = [0.0; 3];
+    for of in comers {
+        let same = of.partition == one.partition;
+        let count = of.count * if same { of.others } else { 1.0 };
+        let back = one.back + of.back;
+        // Solved for both ways of the pair.
+        let by_looks = one.owns * of.looks * (one.leaves + back) + of.owns * one.looks * one.leaves;
+        let takes =
+            count * (of.leaves + back) * by_looks / (back * (one.leaves + of.leaves + back));
+        let again = back + of.taken_per_ns;
+        all[0] += takes;
+        all[1] += takes * again / (of.leaves + again);
+        all[2] += takes / of.leaves;
+    }
+    all
+}
+
+/// By how much more often all are taken if the mean number of idle cores is what it is.
+fn scale(comers: &[Comer], idle: f64) -> f64 {
+    let mut by = 1.0_f64;
+    for _ in 0..SCALE_STEPS {
+        let (mut owned, mut less) = (0.0, 0.0);
+        for of in comers.iter() {
+            let ratio = of.takes / of.back;
+            let part = 1.0 / (1.0 + by * ratio);
+            let away = (of.count - of.cores).max(0.0) * part;
+            owned += away;
+            less += away * ratio * part;
+        }
+        // Newton's step for the reciprocal, which grows evenly where all are of one kind.
+        if less <= 0.0 {
+            break;
+        }
+        let step = (owned / idle - 1.0) * owned / less;
+        by = (by + step).max(LEAST_STEP * by);
+    }
+    by
+}
+
+/// What those of a partition find that come to a chip, where an idle core is also taken for good so
+/// often; a line is displaced after so long on the mean while others run [ns].
+pub(in crate::steady) fn found(
+    comers: &[Comer],
+    partition: usize,
+    for_good: f64,
+    turnover_ns: f64,
+) -> Found {
+    let (mut comes, mut stays, mut kept) = (0.0, 0.0, 0.0);
+    for of in comers.iter().filter(|of| of.partition == partition) {
+        let [own, lines] = of.kept(turnover_ns);
+        let left = of.back / (of.back + for_good);
+        comes += of.comes();
+        stays += of.comes() * left * own;
+        kept += of.comes() * left * lines;
+    }
+    if comes <= 0.0 {
+        return Found::default();
+    }
+    Found {
+        moved: 1.0 - stays / comes,
+        displaced: 1.0 - kept / stays.max(1e-300),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many of a partition, each without work and with it for so long in turn.
+    fn comers(partition: usize, count: f64, away_ns: f64, stay_ns: f64) -> Comer {
+        let others = 1.0 - 1.0 / count;
+        let cores = count * stay_ns / (away_ns + stay_ns);
+        Comer::of(partition, (count, others), cores, cores / stay_ns)
+    }
+
+    fn met(mut comers: Vec<Comer>, cores: f64) -> Vec<Comer> {
+        let used: f64 = comers.iter().map(|of| of.cores).sum();
+        (0..30).for_each(|_| meet(&mut comers, cores - used));
+        comers
+    }
+
+    fn lost_and_moves(comers: &[Comer]) -> Vec<[f64; 2]> {
+        comers.iter().map(|of| [of.lost(), of.moves]).collect()
+    }
+
+    #[test]
+    fn with_a_core_for_each_nobody_takes_anothers() {
+        let eight = met(
+            vec![comers(0, 4.0, 100.0, 100.0), comers(1, 4.0, 1e6, 50.0)],
+            8.0,
+        );
+        assert_eq!(lost_and_moves(&eight), [[0.0; 2]; 2]);
+        assert_eq!(found(&eight, 0, 0.0, 1e3), Found::default());
+    }
+
+    #[test]
+    fn idle_cores_are_owned_by_as_many_as_are_away_and_have_lost_none() {
+        let those = met(
+            vec![comers(0, 3.0, 0.67, 1.0), comers(1, 16.0, 19.0, 1.0)],
+            8.0,
+        );
+        let owned = |of: &Comer| (of.count - of.cores) * (1.0 - of.lost());
+        let used: f64 = those.iter().map(|of| of.cores).sum();
+        let idle: f64 = those.iter().map(owned).sum();
+        assert!((idle / (8.0 - used) - 1.0).abs() < 1e-3, "{idle}");
+    }
+
+    /// Against each coming played out: 400,000 of them, threads that go to the core they left, else
+    /// to the first that is idle.
+    #[test]
+    fn those_that_come_often_keep_their_cores_as_when_each_coming_is_played() {
+        let few_and_many = met(
+            vec![comers(0, 3.0, 0.667, 1.0), comers(1, 16.0, 19.0, 1.0)],
+            8.0,
+        );
+        let long_and_short = met(
+            vec![comers(0, 4.0, 20.0, 20.0), comers(1, 8.0, 4.0, 1.0)],
+            8.0,
+        );
+        let alike = met(vec![comers(0, 10.0, 2.33, 1.0)], 8.0);
+        let told = [&few_and_many, &long_and_short, &alike]
+            .map(|of| lost_and_moves(of))
+            .concat();
+        let played = [
+            [0.017, 0.011],
+            [0.723, 0.183],
+            [0.609, 0.225],
+            [0.431, 0.198],
+            [0.286, 0.144],
+        ];
+        for (told, played) in told.iter().zip(played) {
+            let near = |at: usize| (told[at] - played[at]).abs() < 0.01 + 0.2 * played[at];
+            assert!(near(0) && near(1), "{told:?} {played:?}");
+        }
+    }
+
+    #[test]
+    fn one_more_neighbour_takes_cores_more_often_and_quick_caches_lose_more() {
+        let base = vec![comers(0, 8.0, 200.0, 100.0), comers(1, 6.0, 1e4, 100.0)];
+        let more = [base.clone(), vec![comers(2, 4.0, 400.0, 100.0)]].concat();
+        let [base, more] = [base, more].map(|of| met(of, 9.0));
+        for at in 0..2 {
+            assert!(more[at].lost() > base[at].lost() && more[at].moves > base[at].moves);
+        }
+        let quick = |turnover_ns: f64| found(&base, 0, 0.0, turnover_ns).displaced;
+        assert!(quick(1e2) > quick(1e3) && quick(1e12) < 1e-6);
+        assert!(found(&base, 0, 1e-3, 1e3).moved > found(&base, 0, 0.0, 1e3).moved);
+    }
+
+    #[test]
+    fn a_chip_that_is_asked_for_more_than_it_has_is_as_good_as_never_idle() {
+        let some = vec![comers(0, 4.0, 1e9, 10.0), comers(1, 4.0, 100.0, 100.0)];
+        let mut crowded = some.clone();
+        (0..30).for_each(|_| meet(&mut crowded, -3.0));
+        let roomy = met(some, 6.0);
+        for (full, free) in crowded.iter().zip(&roomy) {
+            assert!(full.lost() > free.lost() && full.moves >= free.moves && full.moves <= 1.0);
+        }
+    }
+
+    #[test]
+    fn however_seldom_or_often_work_comes_figures_stay_finite() {
+        let kinds = crate::steady::queues::kinds::Kinds::of(4, 0.75);
+        for busy in [1e-12, 1e-5, 1e-2, 1.0, 3.99, 4.0] {
+            let counts = kinds.counts(busy);
+            let each = counts.into_iter().zip(crate::steady::queues::kinds::SHARES);
+            let of = |(count, part): (f64, f64)| {
+                Comer::of(0, (count, 0.75), part * busy, part * 1e-7 * busy)
+            };
+            let mut some: Vec<Comer> = each.map(of).collect();
+            for idle in [-3.0, 0.0, 0.5, 1.0, 3.0, 9.0] {
+                (0..20).for_each(|_| meet(&mut some, idle));
+                let told = found(&some, 0, 0.0, 1e5);
+                assert!(
+                    told.moved >= 0.0 && told.moved <= 1.0,
+                    "{busy} {idle} {some:?}"
+                );
+                assert!(
+                    told.displaced >= 0.0 && told.displaced <= 1.0,
+                    "{busy} {idle} {some:?}"
+                );
+            }
+        }
+    }
+}
