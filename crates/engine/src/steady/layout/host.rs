@@ -110,8 +110,9 @@ impl Room {
 }
 
 /// What may still come to the processors beside each memory because it is there: as long as no
-/// node carries more than its part, for load balancing would take it away again, but for one more
-/// where few run.
+/// node carries more than its part, but for one more where few run. How many run goes up and down,
+/// and a thread that runs elsewhere looks again every second: it comes as soon as its memory's node
+/// has no more than its part for once, and stays, for balancing moves nobody who runs alone.
 #[derive(Clone, Debug)]
 struct Pull {
     left: Vec<f64>,
@@ -119,7 +120,9 @@ struct Pull {
 
 impl Pull {
     /// Of a host on which so many threads have work at once.
-    fn of(tree: &Topology, rooms: &[Room], busy: f64) -> Self {
+    fn of(tree: &Topology, rooms: &[Room], doers: &[Doers]) -> Self {
+        let busy: f64 = doers.iter().map(|of| of.busy).sum();
+        let variance: f64 = doers.iter().map(|of| of.variance).sum();
         let cpus = |domain| -> f64 {
             let chips = tree.chips_beside(domain).numbers();
             rooms[chips].iter().map(|room| room.cpus).sum()
@@ -127,12 +130,11 @@ impl Pull {
         let all: f64 = rooms.iter().map(|room| room.cpus).sum();
         let lax = f64::from(crate::hypervisor::policies::lax(tree));
         let most = |domain| {
-            let even = (busy * cpus(domain) / all - 1e-9).ceil().max(1.0);
-            if even < lax {
-                even + 1.0
-            } else {
-                even
-            }
+            let part = cpus(domain) / all;
+            let even = (busy * part - 1e-9).ceil().max(1.0);
+            // By how much a node and another have been apart, what is beyond on it at the others'.
+            let apart = SELDOM * (2.0 * part * variance).sqrt() * (1.0 - part);
+            even + apart + f64::from(u8::from(even < lax))
         };
         Self {
             left: tree.domains().into_iter().map(most).collect(),
@@ -140,6 +142,9 @@ impl Pull {
     }
 }
 
+/// Standard deviations beyond which a normal number is at one of sixty looks: of the first minute.
+/// Assumed, 1.8 (half a minute) to 2.9 (ten).
+const SELDOM: f64 = 2.1;
 /// Standard deviations beyond which it hardly ever comes to.
 const HARDLY_EVER: f64 = 3.0;
 /// Steps after each of which threads are dealt out anew: what they want is known by then.
@@ -327,7 +332,7 @@ impl Host {
                 .iter()
                 .for_each(|(chip, cpus)| rooms[*chip].cpus += cpus);
         }
-        let mut pull = Pull::of(tree, &rooms, busy.iter().sum());
+        let mut pull = Pull::of(tree, &rooms, doers);
         let mut units = std::mem::take(&mut self.units);
         for stays in [true, false] {
             for unit in &mut units {
@@ -428,8 +433,18 @@ impl Host {
             let near = usable.iter().copied().filter(beside).max_by(most);
             let domain = |chip: usize| tree.domain_of(ChipId::new(chip)).index();
             let pulls = |chip: usize| pull.left[domain(chip)] >= each - 1e-9;
-            let near = near.filter(|chip| rooms[*chip].has(each) && pulls(*chip));
-            let chip = near.or_else(|| usable.iter().copied().max_by(most));
+            let most = usable.iter().copied().max_by(most);
+            let free = |chip: usize| {
+                let chips = tree.chips_of(tree.node_of(ChipId::new(chip)));
+                rooms[chips.numbers()].iter().map(|of| of.cpus).sum::<f64>()
+            };
+            // To a full node a thread goes if that leaves no more to be evened out.
+            let evens = |chip: usize| most.is_some_and(|most| free(chip) >= free(most) - each);
+            let near = near.filter(|chip| match rooms[*chip].has(each) {
+                true => pulls(*chip),
+                false => evens(*chip),
+            });
+            let chip = near.or(most);
             if let Some(chip) = chip {
                 rooms[chip].cpus -= each;
                 pull.left[domain(chip)] -= each;

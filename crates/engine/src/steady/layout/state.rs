@@ -40,6 +40,8 @@ pub(in crate::steady) struct Site {
     pub crowd: Option<Crowd>,
     /// On a host, who comes while one is away to one's last processor, and to each beside it.
     pub visits: [Vec<Visit>; 2],
+    /// On a Linux host: whose each processor beside it is, with the chance that it is anybody's.
+    pub neighbours: Vec<(f64, Visit)>,
 }
 
 impl Site {
@@ -71,6 +73,13 @@ pub(in crate::steady) struct Stay {
     /// How long one of these stays, and how long it is without work then [ns].
     pub stay_ns: f64,
     pub away_ns: f64,
+}
+
+impl Stay {
+    /// How many come and go, that so many of them are there.
+    pub fn threads(&self) -> f64 {
+        self.cores * (self.stay_ns + self.away_ns) / self.stay_ns.max(1e-9)
+    }
 }
 
 /// What an instruction costs at a site.

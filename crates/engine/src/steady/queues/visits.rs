@@ -99,6 +99,24 @@ pub(in crate::steady) fn left_by_sibling(visits: &[Visit], away_ns: f64, turnove
     }
 }
 
+/// The same where the processor beside it is one thread's, with a chance each, or nobody's.
+pub(in crate::steady) fn left_by_one_of(
+    neighbours: &[(f64, Visit)],
+    away_ns: f64,
+    turnover_ns: f64,
+) -> Left {
+    let mut all = Left {
+        untouched: 1.0,
+        kept: 1.0,
+    };
+    for (chance, visit) in neighbours {
+        let left = left_by_sibling(std::slice::from_ref(visit), away_ns, turnover_ns);
+        all.untouched -= chance * (1.0 - left.untouched);
+        all.kept -= chance * (1.0 - left.kept);
+    }
+    all
+}
+
 /// Rate at which an idle processor gets a visitor who is there until one is back, or a line lost,
 /// whichever is first: `ends` a nanosecond.
 fn gone_for_good(visits: &[Visit], ends: f64) -> f64 {
