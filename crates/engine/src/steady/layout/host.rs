@@ -147,9 +147,8 @@ impl Pull {
 const SELDOM: f64 = 2.1;
 /// Standard deviations beyond which it hardly ever comes to.
 const HARDLY_EVER: f64 = 3.0;
-/// Steps after each of which threads are dealt out anew: what they want is known by then.
-const DEALS: usize = 2;
-/// The same under Xen, where run queues go by how busy threads are: after twice as many each time.
+/// Steps after which threads are dealt out anew, as what they want is known better: after one, and
+/// after twice as many each time up to so many.
 const LAST_DEAL: usize = 32;
 
 /// Sets of processors that occur, each once, in order.
@@ -322,7 +321,7 @@ impl Host {
         if self.policy == Policy::Credit2 {
             return self.deal_queues(forms, (busy, doers));
         }
-        if self.steps > DEALS {
+        if !self.steps.is_power_of_two() || self.steps > LAST_DEAL {
             return false;
         }
         self.even_out(doers);
@@ -435,7 +434,7 @@ impl Host {
             let pulls = |chip: usize| pull.left[domain(chip)] >= each - 1e-9;
             let most = usable.iter().copied().max_by(most);
             let free = |chip: usize| {
-                let chips = tree.chips_of(tree.node_of(ChipId::new(chip)));
+                let chips = tree.chips_beside(tree.domain_of(ChipId::new(chip)));
                 rooms[chips.numbers()].iter().map(|of| of.cpus).sum::<f64>()
             };
             // To a full node a thread goes if that leaves no more to be evened out.
