@@ -151,6 +151,25 @@ mod tests {
     }
 
     #[test]
+    fn one_neighbour_takes_less_than_all_by_turns() {
+        // A third of all sit beside one that is there a third of the time; or all beside each by turns.
+        let one = Visit::of(0.3, 0.3, 1e6);
+        let by_turns = Visit::of(0.1, 0.1, 1e6);
+        let beside = left_by_one_of(&[(1.0 / 3.0, one)], 1e7, 1e6);
+        let mixed = left_by_sibling(&[by_turns], 1e7, 1e6);
+        assert!(beside.kept > 2.0 / 3.0 && beside.kept > mixed.kept + 0.1);
+        assert!(beside.untouched >= 2.0 / 3.0 && beside.untouched > mixed.untouched);
+        // Whoever is there for certain is as any visitor.
+        let certain = left_by_one_of(&[(1.0, one)], 1e7, 1e6);
+        let alone = left_by_sibling(&[one], 1e7, 1e6);
+        assert!((certain.kept - alone.kept).abs() < 1e-12);
+        assert!((certain.untouched - alone.untouched).abs() < 1e-12);
+        // More neighbours take more, nobody takes nothing.
+        let two = left_by_one_of(&[(1.0 / 3.0, one), (1.0 / 3.0, by_turns)], 1e7, 1e6);
+        assert!(two.kept < beside.kept && left_by_one_of(&[], 1e7, 1e6).kept == 1.0);
+    }
+
+    #[test]
     fn as_much_time_of_others_costs_less_the_longer_they_stay() {
         let kept = |stay_ns: f64| {
             let visits = [Visit::of(0.1, 0.1, stay_ns)];
