@@ -150,7 +150,8 @@ impl MissCurve {
     }
 
     fn brought_by_law(&self, passed: f64) -> f64 {
-        if self.m0 <= 0.0 {
+        // Nothing has come in yet: roots are dear where a cache is asked for again and again.
+        if self.m0 <= 0.0 || passed <= 0.0 {
             return 0.0;
         }
         let grown = 1.0 + (1.0 + self.exponent) * self.m0 * passed / self.c0_bytes;

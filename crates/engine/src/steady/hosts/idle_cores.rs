@@ -10,6 +10,13 @@ pub(in crate::steady) struct Stay {
     pub away_ns: f64,
 }
 
+impl Stay {
+    /// How many come and go, that so many of them are there.
+    pub fn threads(&self) -> f64 {
+        self.cores * (self.stay_ns + self.away_ns) / self.stay_ns.max(1e-9)
+    }
+}
+
 /// Part of some cores that is idle at least, however much is asked of them.
 pub(in crate::steady) const SCARCELY: f64 = 1e-3;
 /// Part of the idle cores by which their number may be missed.

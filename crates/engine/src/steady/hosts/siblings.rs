@@ -61,6 +61,9 @@ impl State {
                     site.visits = found.visits;
                     let each = site.visits.iter_mut().flatten();
                     each.for_each(|visit| visit.per_ns /= found.weight);
+                    site.neighbours = found.neighbours;
+                    let each = site.neighbours.iter_mut();
+                    each.for_each(|(chance, _)| *chance /= found.weight);
                 }
             }
         }
@@ -74,6 +77,8 @@ struct Around {
     crowd: Crowd,
     /// Who comes to the processor that one has left, and to each beside it.
     visits: [Vec<Visit>; 2],
+    /// Who alone has one beside it, each with its chance.
+    neighbours: Vec<(f64, Visit)>,
 }
 
 /// The lots of a host, and who runs there.
@@ -116,11 +121,16 @@ impl<'a> Lots<'a> {
                 let mix = handling(siblings, mix, of.handling);
                 let by = unit.share * self.host.both((*lot, *part), (chip, *share));
                 sum.weight += by;
-                let own = match self.host.policy {
-                    Policy::Credit2 => of.take_idle(siblings),
-                    _ => of.visits([0.0, of.taken()]),
+                let (own, beside) = match self.host.policy {
+                    Policy::Credit2 => (of.take_idle(siblings), of.beside_it(siblings)),
+                    _ => (of.visits([0.0, of.taken()]), Vec::new()),
                 };
-                for (all, visits) in sum.visits.iter_mut().zip([own, of.beside_it(siblings)]) {
+                if self.host.policy != Policy::Credit2 {
+                    let alone = of.neighbours(siblings);
+                    let alone = alone.map(|(chance, visit)| (by * chance, visit));
+                    sum.neighbours.extend(alone);
+                }
+                for (all, visits) in sum.visits.iter_mut().zip([own, beside]) {
                     all.extend(visits.into_iter().map(|visit| Visit {
                         per_ns: by * visit.per_ns,
                         ..visit
@@ -248,6 +258,16 @@ impl Crowded {
     /// any processor that is idle, as many beside those that stay as there are such, and each goes
     /// back to where it was.
     fn beside(&self, siblings: usize, own: f64) -> [f64; 2] {
+        let left = (self.cpus - self.staying).max(1.0);
+        let come = self.coming.max(1e-9);
+        let each = (self.busy - self.staying - own) / (come.min(left) - 1.0).max(1.0);
+        let [for_good, others] = self.seated(siblings);
+        [for_good, others * each.clamp(0.0, 1.0)]
+    }
+
+    /// Chances that a sibling of a thread that comes and goes is the processor of one that stays, or
+    /// of another that comes and goes.
+    fn seated(&self, siblings: usize) -> [f64; 2] {
         let cores = self.cpus / siblings as f64;
         let left = (self.cpus - self.staying).max(1.0);
         let alone = (cores - self.staying).max(0.0);
@@ -258,11 +278,10 @@ impl Crowded {
         };
         let by_good = by_good.min(1.0);
         let come = self.coming.max(1e-9);
-        let each = (self.busy - self.staying - own) / (come.min(left) - 1.0).max(1.0);
         // Part that is somewhere by chance: all, where there is a thread for each processor.
         let second = (come - alone).max(0.0) / (left - alone).max(1e-9);
         let by_chance = (second * left / come).min(1.0);
-        [by_good, (1.0 - by_good) * each.clamp(0.0, 1.0)].map(|of| by_chance * of)
+        [by_good, 1.0 - by_good].map(|of| by_chance * of)
     }
 
     /// Under Xen, who takes a core that somebody has left.
@@ -303,6 +322,31 @@ impl Crowded {
             found.extend(who.iter().map(visit));
         }
         found
+    }
+
+    /// Who has a sibling of a processor under Linux, each with its chance: whoever wakes goes back
+    /// to where it was, so that it is one thread for as long as nobody is moved. What it displaces
+    /// is lost to those beside it again and again, and to no other.
+    fn neighbours(&self, siblings: usize) -> impl Iterator<Item = (f64, Visit)> + '_ {
+        let chances = match siblings {
+            1 => [0.0; 2],
+            _ => self.seated(siblings),
+        };
+        let [for_good, others] = chances;
+        let [staying, coming] = &self.stays;
+        let cores: f64 = staying.iter().map(|of| of.cores).sum();
+        let for_good = staying.iter().map(move |of| {
+            let visit = Visit::of(1.0, 1.0, of.stay_ns);
+            (for_good * of.cores / cores.max(1e-12), visit)
+        });
+        // Of more threads than processors several have the same one.
+        let shared = (self.coming / (self.cpus - self.staying).max(0.01)).max(1.0);
+        let threads: f64 = coming.iter().map(Stay::threads).sum();
+        for_good.chain(coming.iter().map(move |of| {
+            let share = (shared * of.cores / of.threads()).min(1.0);
+            let chance = others * of.threads() / threads.max(1e-12);
+            (chance, Visit::of(share, share, of.stay_ns))
+        }))
     }
 
     /// Who runs on each sibling of a processor.

@@ -10,6 +10,7 @@ use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::threads::Set;
 use crate::steady::queues::demand::Arrivals;
+use crate::steady::queues::overflow::quantile;
 
 /// Processors that the same threads may use.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,41 +111,54 @@ impl Room {
 }
 
 /// What may still come to the processors beside each memory because it is there: as long as no
-/// node carries more than its part, for load balancing would take it away again, but for one more
-/// where few run.
+/// node carries more than its part, but for one more where few run. How many run goes up and down,
+/// and a thread that runs elsewhere looks again after every second that it has run: it comes as
+/// soon as its memory's node has no more than its part for once, and stays, for balancing moves
+/// nobody who runs alone.
 #[derive(Clone, Debug)]
 struct Pull {
     left: Vec<f64>,
+    /// Standard deviation of what is more on each than on the others.
+    apart: Vec<f64>,
 }
 
 impl Pull {
     /// Of a host on which so many threads have work at once.
-    fn of(tree: &Topology, rooms: &[Room], busy: f64) -> Self {
-        let cpus = |domain| -> f64 {
-            let chips = tree.chips_beside(domain).numbers();
-            rooms[chips].iter().map(|room| room.cpus).sum()
-        };
+    fn of(tree: &Topology, rooms: &[Room], doers: &[Doers]) -> Self {
+        let busy: f64 = doers.iter().map(|of| of.busy).sum();
+        let variance: f64 = doers.iter().map(|of| of.variance).sum();
         let all: f64 = rooms.iter().map(|room| room.cpus).sum();
+        let part = |domain| {
+            let chips = tree.chips_beside(domain).numbers();
+            rooms[chips].iter().map(|room| room.cpus).sum::<f64>() / all
+        };
         let lax = f64::from(crate::hypervisor::policies::lax(tree));
         let most = |domain| {
-            let even = (busy * cpus(domain) / all - 1e-9).ceil().max(1.0);
-            if even < lax {
-                even + 1.0
-            } else {
-                even
-            }
+            let even = (busy * part(domain) - 1e-9).ceil().max(1.0);
+            even + f64::from(u8::from(even < lax))
         };
+        let apart = |domain| (2.0 * part(domain) * variance).sqrt() * (1.0 - part(domain));
         Self {
             left: tree.domains().into_iter().map(most).collect(),
+            apart: tree.domains().into_iter().map(apart).collect(),
         }
+    }
+
+    /// Whether it draws a thread that is busy for such a share of the time.
+    fn draws(&self, domain: usize, each: f64) -> bool {
+        let looks = (each * LOOKED_AT).max(2.0);
+        let beyond = quantile(1.0 - 1.0 / looks) * self.apart[domain];
+        self.left[domain] + beyond >= each - 1e-9
     }
 }
 
+/// Time in which a thread comes to where it stays [s]: one that always runs looks so often. Assumed,
+/// half a minute to ten minutes.
+const LOOKED_AT: f64 = 60.0;
 /// Standard deviations beyond which it hardly ever comes to.
 const HARDLY_EVER: f64 = 3.0;
-/// Steps after each of which threads are dealt out anew: what they want is known by then.
-const DEALS: usize = 2;
-/// The same under Xen, where run queues go by how busy threads are: after twice as many each time.
+/// Steps after which threads are dealt out anew, as what they want is known better: after one, and
+/// after twice as many each time up to so many.
 const LAST_DEAL: usize = 32;
 
 /// Sets of processors that occur, each once, in order.
@@ -317,7 +331,7 @@ impl Host {
         if self.policy == Policy::Credit2 {
             return self.deal_queues(forms, (busy, doers));
         }
-        if self.steps > DEALS {
+        if !self.steps.is_power_of_two() || self.steps > LAST_DEAL {
             return false;
         }
         self.even_out(doers);
@@ -327,7 +341,7 @@ impl Host {
                 .iter()
                 .for_each(|(chip, cpus)| rooms[*chip].cpus += cpus);
         }
-        let mut pull = Pull::of(tree, &rooms, busy.iter().sum());
+        let mut pull = Pull::of(tree, &rooms, doers);
         let mut units = std::mem::take(&mut self.units);
         for stays in [true, false] {
             for unit in &mut units {
@@ -427,9 +441,19 @@ impl Host {
             };
             let near = usable.iter().copied().filter(beside).max_by(most);
             let domain = |chip: usize| tree.domain_of(ChipId::new(chip)).index();
-            let pulls = |chip: usize| pull.left[domain(chip)] >= each - 1e-9;
-            let near = near.filter(|chip| rooms[*chip].has(each) && pulls(*chip));
-            let chip = near.or_else(|| usable.iter().copied().max_by(most));
+            let pulls = |chip: usize| pull.draws(domain(chip), each);
+            let most = usable.iter().copied().max_by(most);
+            let free = |chip: usize| {
+                let chips = tree.chips_beside(tree.domain_of(ChipId::new(chip)));
+                rooms[chips.numbers()].iter().map(|of| of.cpus).sum::<f64>()
+            };
+            // To a full node a thread goes if that leaves no more to be evened out.
+            let evens = |chip: usize| most.is_some_and(|most| free(chip) >= free(most) - each);
+            let near = near.filter(|chip| match rooms[*chip].has(each) {
+                true => pulls(*chip),
+                false => evens(*chip),
+            });
+            let chip = near.or(most);
             if let Some(chip) = chip {
                 rooms[chip].cpus -= each;
                 pull.left[domain(chip)] -= each;
@@ -458,4 +482,55 @@ fn preferred(tree: &Topology, form: &Form, place: f64) -> Option<usize> {
         sum >= place
     });
     found.or(Some(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::parse_short;
+
+    /// What may come to each of two sockets of 18 on which `busy` threads have work, as varied.
+    fn pull(busy: f64, variance: f64) -> Pull {
+        let tree = Topology::new(&parse_short("node:2 chip:1 core:18").unwrap());
+        let rooms = [Room {
+            cpus: 18.0,
+            variance: 0.0,
+        }; 2];
+        let doers = [Doers {
+            busy,
+            variance,
+            most: 36.0,
+            stay_ns: 1e6,
+        }];
+        Pull::of(&tree, &rooms, &doers)
+    }
+
+    /// How many threads that are busy for so much of the time one memory draws.
+    fn drawn(mut pull: Pull, each: f64) -> usize {
+        let mut count = 0;
+        while pull.draws(0, each) && count < 100 {
+            pull.left[0] -= each;
+            count += 1;
+        }
+        count
+    }
+
+    #[test]
+    fn who_always_runs_comes_while_no_node_has_more_than_its_part() {
+        assert_eq!(drawn(pull(12.0, 0.0), 1.0), 6);
+        assert_eq!(drawn(pull(13.0, 0.0), 1.0), 7);
+    }
+
+    #[test]
+    fn more_come_the_more_the_numbers_vary_and_the_more_often_they_look() {
+        let by_variance = [0.0, 1.0, 4.0, 9.0].map(|variance| drawn(pull(12.0, variance), 0.5));
+        assert!(
+            by_variance.windows(2).all(|pair| pair[0] < pair[1]),
+            "{by_variance:?}"
+        );
+        let left = |each: f64| drawn(pull(12.0, 4.0), each) as f64 * each;
+        // Who looks twice in that time comes to its part only, of others more than a thread does.
+        assert!((left(1.0 / 30.0) - 6.0).abs() < 0.05);
+        assert!(left(0.1) > 6.4 && left(0.5) >= left(0.1) && left(0.5) <= 6.0 + 2.2);
+    }
 }

@@ -41,6 +41,8 @@ pub(in crate::steady) struct Site {
     pub crowd: Option<Crowd>,
     /// On a host, who comes while one is away to one's last processor, and to each beside it.
     pub visits: [Vec<Visit>; 2],
+    /// On a Linux host: whose each processor beside it is, with the chance that it is anybody's.
+    pub neighbours: Vec<(f64, Visit)>,
 }
 
 impl Site {

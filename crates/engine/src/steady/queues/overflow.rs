@@ -169,7 +169,7 @@ pub(in crate::steady) fn above(z: f64) -> f64 {
 }
 
 /// The standard normal number below which such a share is (Abramowitz and Stegun 26.2.23).
-fn quantile(share: f64) -> f64 {
+pub(in crate::steady) fn quantile(share: f64) -> f64 {
     if share < 0.5 {
         return -quantile(1.0 - share);
     }

@@ -99,6 +99,24 @@ pub(in crate::steady) fn left_by_sibling(visits: &[Visit], away_ns: f64, turnove
     }
 }
 
+/// The same where the processor beside it is one thread's, with a chance each, or nobody's.
+pub(in crate::steady) fn left_by_one_of(
+    neighbours: &[(f64, Visit)],
+    away_ns: f64,
+    turnover_ns: f64,
+) -> Left {
+    let mut all = Left {
+        untouched: 1.0,
+        kept: 1.0,
+    };
+    for (chance, visit) in neighbours {
+        let left = left_by_sibling(std::slice::from_ref(visit), away_ns, turnover_ns);
+        all.untouched -= chance * (1.0 - left.untouched);
+        all.kept -= chance * (1.0 - left.kept);
+    }
+    all
+}
+
 /// Rate at which an idle processor gets a visitor who is there until one is back, or a line lost,
 /// whichever is first: `ends` a nanosecond.
 fn gone_for_good(visits: &[Visit], ends: f64) -> f64 {
@@ -130,6 +148,25 @@ mod tests {
         assert_eq!(left_at_own(&[], 50.0, 1.0), all);
         assert_eq!(left_by_sibling(&[], 50.0, 1.0), all);
         assert_eq!(all.lost(), (0.0, 0.0));
+    }
+
+    #[test]
+    fn one_neighbour_takes_less_than_all_by_turns() {
+        // A third of all sit beside one that is there a third of the time; or all beside each by turns.
+        let one = Visit::of(0.3, 0.3, 1e6);
+        let by_turns = Visit::of(0.1, 0.1, 1e6);
+        let beside = left_by_one_of(&[(1.0 / 3.0, one)], 1e7, 1e6);
+        let mixed = left_by_sibling(&[by_turns], 1e7, 1e6);
+        assert!(beside.kept > 2.0 / 3.0 && beside.kept > mixed.kept + 0.1);
+        assert!(beside.untouched >= 2.0 / 3.0 && beside.untouched > mixed.untouched);
+        // Whoever is there for certain is as any visitor.
+        let certain = left_by_one_of(&[(1.0, one)], 1e7, 1e6);
+        let alone = left_by_sibling(&[one], 1e7, 1e6);
+        assert!((certain.kept - alone.kept).abs() < 1e-12);
+        assert!((certain.untouched - alone.untouched).abs() < 1e-12);
+        // More neighbours take more, nobody takes nothing.
+        let two = left_by_one_of(&[(1.0 / 3.0, one), (1.0 / 3.0, by_turns)], 1e7, 1e6);
+        assert!(two.kept < beside.kept && left_by_one_of(&[], 1e7, 1e6).kept == 1.0);
     }
 
     #[test]
