@@ -81,12 +81,6 @@ impl Lp {
             doing: Doing::Idle,
             segment: Segment::default(),
             shares: [0.0; OWNERS],
-            signals_from: 0.0,
-            signals: 0.0,
-            following: 0.0,
-            idle_from: 0,
-            idle_ns: 0,
-            interrupted: false,
             guest_ns: 0.0,
         }
     }
