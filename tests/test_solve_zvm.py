@@ -104,6 +104,20 @@ def test_owners_and_books_add_up_to_the_cores() -> None:
     assert sum(of["books"].values()) == pytest.approx(of["cores"], rel=1e-6)
 
 
+def test_one_signal_is_paid_however_many_processors_idle() -> None:
+    def chargeable(cores: int, signal: int) -> float:
+        price = f'[partition.cp.paths]\nsignal = {{ value = {signal}, why = "a price" }}\n'
+        processors = f'mode = "dedicated", cores = {cores}'
+        (of,) = solved(price, vm(opened(100)), processors=processors).answer["partitions"]
+        assert of["zvm"] is not None
+        return of["zvm"]["owners"][1]
+
+    paid = [chargeable(cores, 10_000) - chargeable(cores, 1000) for cores in (4, 8, 14)]
+    assert paid[0] > 0
+    # What an instruction costs hardly changes with the cores that others idle on.
+    assert paid == pytest.approx([paid[0]] * 3, rel=0.05)
+
+
 def test_a_higher_share_never_loses() -> None:
     burn = vm('role = "loop"', name="burn", count=8)
     rates = []

@@ -72,9 +72,80 @@ fn dispatches(bytes: u64) -> f64 {
 #[test]
 fn a_client_is_interrupted_by_each_piece_of_an_answer() {
     let (one, many) = (dispatches(64 << 10), dispatches(1 << 20));
-    // The server once, and the client for each of one piece, of sixteen.
+    // The server once, and the client for each of one piece, of 64 of two frames of 8 KiB.
     assert!((one - 2.0).abs() < 0.01, "{one}");
-    assert!((many - 17.0).abs() < 0.1, "{many}");
+    assert!((many - 65.0).abs() < 0.5, "{many}");
+}
+
+/// Four clients and `servers` servers that send files of 1 MiB in frames of so many bytes, 1500 a
+/// second whatever their number: three of `cores` processors are busy.
+fn sending(cores: u16, servers: u16, frame: u32) -> Spec {
+    let mut switch = switch("s");
+    switch.frame_bytes = frame;
+    let mut spec = alone(cores, free_cp(tile(0, 4, servers), vec![switch]), web());
+    let one = &mut spec.partitions[0];
+    one.profile.instructions_per_unit = 2_000_000.0;
+    if let Workload::Web {
+        file_bytes,
+        client_share,
+        think_ns,
+        ..
+    } = &mut one.workload
+    {
+        (*file_bytes, *client_share) = (1 << 20, 0.3);
+        *think_ns = u64::from(4 * servers) * SECOND / 1500;
+    }
+    spec.duration_ns = 4 * SECOND;
+    spec.interval_ns = SECOND;
+    spec
+}
+
+/// Mean waits of the clients and of the servers for a processor, and processors in use [us].
+fn waits(cores: u16, servers: u16, frame: u32) -> (f64, f64, f64) {
+    let spec = sending(cores, servers, frame);
+    let outcome = run(&spec, 0);
+    let of = |column: &str, from: usize, to: usize| -> f64 {
+        let each = (from..to).map(|at| {
+            let series = outcome
+                .virtual_machine
+                .series("virtual_machine", at, column);
+            series.iter().sum::<i64>()
+        });
+        each.sum::<i64>() as f64
+    };
+    let mean = |from, to| of("wait_ns", from, to) / of("dispatches", from, to) / 1e3;
+    let busy = outcome.total("zvm", "busy_ns") / spec.duration_ns as f64;
+    let all = usize::from(servers) + 4;
+    (mean(0, 4), mean(4, all), busy)
+}
+
+/// Pieces come while processors idle, and gather while none does: so of many small ones few wait.
+#[test]
+fn who_is_interrupted_for_little_waits_little_on_average() {
+    let [few, many] = [12, 48].map(|servers| waits(4, servers, 1492));
+    assert!(few.0 > 0.0 && few.0 < few.1 / 10.0, "{few:?}");
+    // More servers with the same work in all come in larger crowds: they wait longer, who waits for
+    // them little.
+    assert!(
+        many.0 < many.1 / 10.0 && many.1 > 1.3 * few.1,
+        "{few:?} {many:?}"
+    );
+    // In pieces of two frames of 9 KB there are fewer that find a processor idle. Nothing else
+    // changes for servers.
+    for (small, servers) in [(few, 12), (many, 48)] {
+        let large = waits(4, servers, 8992);
+        assert!(large.0 > 2.5 * small.0, "{small:?} {large:?}");
+        assert!(
+            (large.1 / small.1 - 1.0).abs() < 0.03,
+            "{small:?} {large:?}"
+        );
+        assert!(
+            (large.2 / small.2 - 1.0).abs() < 0.01,
+            "{small:?} {large:?}"
+        );
+    }
+    // Where processors idle nobody waits.
+    assert_eq!(waits(16, 12, 1492).0, 0.0);
 }
 
 #[test]

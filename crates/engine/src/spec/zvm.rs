@@ -90,9 +90,8 @@ pub struct CpPaths {
     pub page_io: f64,
     /// One page brought in or stolen; not chargeable.
     pub page: f64,
-    /// Signalling one idle processor that a virtual processor has become ready; every idle one of
-    /// its dispatch vector is signalled, and looks there. Chargeable; 0 = idle processors are not
-    /// signalled.
+    /// Signalling the idle processor that takes a virtual processor which has become ready.
+    /// Chargeable.
     #[serde(default)]
     pub signal: f64,
     /// Share of paging reads whose end only the master processor may handle [0..1].

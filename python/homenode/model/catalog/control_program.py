@@ -65,7 +65,7 @@ class Paths(Table):
     )
     page: Figure[Instructions] = Field(description="one page brought in or stolen")
     signal: Figure[Instructions] = Field(
-        description="signal to one idle processor of the vector where one becomes ready"
+        description="signal to the idle processor that takes what became ready"
     )
     master: Figure[Share] = Field(
         description="share of paging I/Os that begin on the master processor; no path length"

@@ -3,7 +3,7 @@
 //! ```text
 //! scheduler  distributed, shared or exclusive: who takes it exclusive closes an element of each
 //!            unparked processor, and waits for those that hold it shared
-//! vector     one of each dispatch vector: those that are signalled for its work come together
+//! vector     one of each dispatch vector
 //! pages      held until the last unparked processor has given up a page's translation
 //! switch     one of each virtual switch
 //! ```
@@ -60,12 +60,6 @@ impl Holding {
             held_ns: locks.hold * instruction_ns + more_lines * line_ns + more_ns,
             transfer_ns: locks.lines.min(1.0) * line_ns,
         }
-    }
-
-    /// What each of so many that come together waits, on average over all of them: for half of the
-    /// others [ns].
-    pub fn together_ns(&self, many: f64) -> f64 {
-        0.5 * (many - 1.0).max(0.0) * (self.held_ns + self.transfer_ns)
     }
 }
 
@@ -208,15 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_alone_waits_for_nobody() {
-        let holding = Holding {
-            held_ns: 60.0,
-            transfer_ns: 40.0,
-        };
-        assert_eq!(holding.together_ns(0.3), 0.0);
-        assert_eq!(holding.together_ns(1.0), 0.0);
-        // Of three the first waits for none, the last for two.
-        assert_eq!(holding.together_ns(3.0), 100.0);
+    fn who_wants_a_lock_alone_waits_for_no_more_than_a_holding_of_those_that_share_it() {
         assert_eq!(readers_ns(0.0, 60.0), 0.0);
         assert!(readers_ns(1e9, 60.0) <= 60.0);
     }

@@ -135,12 +135,6 @@ impl Vectors {
         f64::from(self.vectors[vector].unparked.count_ones())
     }
 
-    /// Idle unparked processors of a vector.
-    #[inline]
-    pub fn idle(&self, vector: VectorId) -> u32 {
-        self.vectors[vector].free
-    }
-
     /// Changes of a vector so far, and the logical processor that made the last.
     #[inline]
     pub fn changes(&self, vector: VectorId) -> (u32, LpId) {

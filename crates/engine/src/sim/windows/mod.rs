@@ -170,8 +170,6 @@ impl System for Partitions {
 
     fn open_window(world: &mut World<Self>) {
         world.hand_window_out();
-        // Last, so that whoever is moved or woken runs on the new window's capacity.
-        world.rouse_all();
     }
 
     fn second(world: &mut World<Self>, partition: PartitionId) {

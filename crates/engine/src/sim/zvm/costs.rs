@@ -5,7 +5,7 @@ use super::seek::Looked;
 use super::state::Cp;
 use crate::cost::{Source, Table};
 use crate::guest::zvm::ids::LpId;
-use crate::guest::zvm::segment::{Segment, EXTRA_BOOKS};
+use crate::guest::zvm::segment::EXTRA_BOOKS;
 use crate::guest::zvm::sharing::Near;
 use crate::ids::{ChipId, PartitionId};
 use crate::sim::windows::Partitions;
@@ -143,17 +143,5 @@ impl Cp {
         let look = near.looking(&self.spec, looked.vectors, looked.lines);
         of.segment.follow(&look);
         ns + near.time_of(&look)
-    }
-
-    /// An idle processor that was signalled so many times looks into its vector in vain; the line
-    /// of that comes from elsewhere, and all that were signalled come together.
-    pub fn look_in_vain(&self, times: f64, lp: LpId) -> Segment {
-        let near = self.near(lp);
-        let lines = times * near.sharing.elsewhere;
-        let mut look = near.looking(&self.spec, times, near.sharing.by.map(|by| by * lines));
-        let vector = self.vectors.of(lp);
-        self.locks
-            .following((vector, times), &self.spec.locks, near, &mut look);
-        look
     }
 }

@@ -2,7 +2,7 @@
 
 use super::seek::{Looked, MASTER};
 use super::state::{Cp, Doing, Mode};
-use crate::guest::zvm::ids::{LpId, VcpuId};
+use crate::guest::zvm::ids::{LpId, VcpuId, VectorId};
 use crate::guest::zvm::segment::Owner;
 use crate::guest::zvm::vectors::Waiting;
 use crate::guest::Cpu;
@@ -20,6 +20,16 @@ enum Turn {
     /// To where others wait: an idle processor may come for it, and it may have to be looked at
     /// again when its machine has time of its limit.
     Wait { looks: Option<LpId>, over: bool },
+}
+
+impl Turn {
+    /// The idle processor that is signalled to come for it.
+    fn comes(&self) -> Option<LpId> {
+        match *self {
+            Turn::Run(lp) => Some(lp),
+            Turn::Wait { looks, .. } => looks,
+        }
+    }
 }
 
 impl World<Partitions> {
@@ -54,7 +64,6 @@ impl World<Partitions> {
     /// A logical processor without a virtual processor looks for one: in its own vector, then in
     /// the others, nearest first.
     pub fn look_for_work(&mut self, partition: PartitionId, lp: LpId) {
-        self.interrupt_roused(partition, lp);
         let mut looked = Looked::default();
         match self.find::<true>(partition, lp, &mut looked) {
             Some(vcpu) => self.start_vcpu(partition, lp, vcpu, &looked),
@@ -94,12 +103,8 @@ impl World<Partitions> {
 
     fn load_wait(&mut self, partition: PartitionId, lp: LpId) {
         let cp = self.sys.cp(partition);
-        let calls = cp.calls(lp);
         let of = &mut cp.lps[lp];
-        if std::mem::replace(&mut of.doing, Doing::Idle) != Doing::Roused {
-            of.signals_from = calls;
-            of.idle_from = self.now;
-        }
+        of.doing = Doing::Idle;
         let place = of.place;
         cp.vectors.set_idle(lp, true);
         let t = &mut self.threads[place.at];
@@ -116,7 +121,6 @@ impl World<Partitions> {
 
     /// Puts a virtual processor on a logical one that has not looked for it.
     fn run_vcpu(&mut self, partition: PartitionId, lp: LpId, vcpu: VcpuId) {
-        self.interrupt_roused(partition, lp);
         self.start_vcpu(partition, lp, vcpu, &Looked::default());
     }
 
@@ -154,14 +158,9 @@ impl World<Partitions> {
         t.rotate_at = rotate_at;
         t.done_at = When::NEVER;
         t.task = Task::Own;
-        let interrupted = std::mem::take(&mut cp.lps[lp].interrupted);
         if idle {
             cp.vectors.set_idle(lp, false);
-            cp.hear_signals(lp, self.now);
             self.engage(partition, place.vp, place.thread);
-        } else if interrupted {
-            cp.hear_signals(lp, self.now);
-            self.replan(place.vp);
         }
     }
 
@@ -186,7 +185,7 @@ impl World<Partitions> {
         cp.acting = Some(lp);
         match cp.lps[lp].doing {
             Doing::Idle => unreachable!("nothing ends on an idle processor"),
-            Doing::Looking | Doing::Roused => self.look_again(partition, lp),
+            Doing::Looking => self.look_again(partition, lp),
             Doing::Running(vcpu) => self.turn_over(partition, lp, vcpu, at),
         }
         self.cp(partition).acting = None;
@@ -241,10 +240,21 @@ impl World<Partitions> {
 }
 
 impl Cp {
-    /// Signals a virtual processor with work, and finds out who takes it.
+    /// Finds out who takes a virtual processor with work, and signals that one if it idles; whoever
+    /// made it ready pays.
     fn make_ready(&mut self, vcpu: VcpuId, now: u64) -> Turn {
         let vector = self.vectors.home(self.vcpus[vcpu].vector);
-        self.signal_idle(vcpu, vector);
+        let payer = self.payer(vcpu);
+        self.enter(vector, payer);
+        let turn = self.place(vcpu, vector, now);
+        if turn.comes().is_some() {
+            self.vcpus[payer].owes += self.spec.paths.signal;
+        }
+        turn
+    }
+
+    /// Where a virtual processor that is ready for a vector goes.
+    fn place(&mut self, vcpu: VcpuId, vector: VectorId, now: u64) -> Turn {
         let deadline = self.order_of(vcpu);
         let v = &mut self.vcpus[vcpu];
         v.mode = Mode::Ready;
@@ -252,7 +262,7 @@ impl Cp {
         let last = v.left.lp;
         if v.needs_master {
             self.vectors.push_master(vcpu);
-            let free = matches!(self.lps[MASTER].doing, Doing::Idle | Doing::Roused);
+            let free = self.lps[MASTER].doing == Doing::Idle;
             return Turn::Wait {
                 looks: free.then_some(MASTER),
                 over: false,

@@ -30,11 +30,7 @@ impl Cp {
         pages.answers_ns = last_answer_ns(locks.others, of.answer * instruction_ns);
         pages.close(unparked, holding(pages.answers_ns), window_ns);
         for (vector, door) in locks.doors.ids().zip(&mut locks.doors) {
-            let (heard, calls) = std::mem::take(&mut door.heard);
-            if calls > 0.0 {
-                door.together_ns = alone.together_ns(heard / calls);
-            }
-            door.lock.close(vectors.open(vector), alone, window_ns);
+            door.close(vectors.open(vector), alone, window_ns);
         }
     }
 
@@ -43,7 +39,7 @@ impl Cp {
     pub fn pay_ready(&mut self, lp: LpId, times: f64) {
         let of = &mut self.lps[lp];
         let near = &self.near[of.place.chip];
-        let door = &self.locks.doors[self.vectors.of(lp)].lock;
+        let door = &self.locks.doors[self.vectors.of(lp)];
         let both = (&self.locks.scheduler, door);
         let mut each = Segment::default();
         near.readying(&self.spec.locks, both, self.locks.others, &mut each);
@@ -56,7 +52,7 @@ impl Cp {
         let locks = &self.spec.locks;
         if locks.ready + locks.dispatch > 0.0 {
             self.locks.scheduler.count(locks.ready);
-            self.locks.doors[vector].lock.count(locks.dispatch);
+            self.locks.doors[vector].count(locks.dispatch);
             self.vcpus[payer].readied += 1.0;
         }
     }

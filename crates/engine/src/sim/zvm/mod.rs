@@ -31,7 +31,6 @@ mod sending;
 mod served;
 mod setup;
 mod shuffle;
-mod signals;
 pub(super) mod state;
 mod waking;
 mod web;

@@ -138,11 +138,7 @@ impl World<Partitions> {
 
     fn put_to_work(&mut self, partition: PartitionId, lp: LpId) {
         let cp = self.cp(partition);
-        let signals = cp.calls(lp);
-        let of = &mut cp.lps[lp];
-        of.signals_from = signals;
-        let free = matches!(of.doing, Doing::Idle | Doing::Roused);
-        if cp.vectors.queued() > 0 && free {
+        if cp.vectors.queued() > 0 && cp.lps[lp].doing == Doing::Idle {
             self.look_for_work(partition, lp);
         }
     }

@@ -66,10 +66,8 @@ impl Cp {
         vectors.pop(*from, lp)
     }
 
-    /// The idle processor that takes work which has just come to a vector. Whoever was signalled
-    /// looks at its own vector first and then at the others, the nearest first, so that those of
-    /// the work's vector come to it before all others: the one that the virtual processor was on
-    /// last if it idles, else any of them.
+    /// The idle processor of a vector that is signalled for work which has just come to it: the one
+    /// that the virtual processor was on last if it idles, else any. It takes the work.
     #[inline]
     pub fn taker(&mut self, vector: VectorId, last: LpId) -> Option<LpId> {
         self.vectors.idle_in(vector, last)

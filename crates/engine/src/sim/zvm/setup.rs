@@ -43,7 +43,7 @@ impl Cp {
             ports: ports(&spec, &state.tree, &chips, &partition.workload),
             seen: vec![0; vectors.count() * lps.len()],
             hard_limits: vms.iter().any(|vm: &Vm| vm.hard),
-            web: Web::of(partition),
+            web: Web::of(partition, &spec),
             near: near(&state.tree, &chips),
             beside: ById::of(Extra::default(), state.tree.chips().len()),
             locks: Locks::new(vectors.count()),
@@ -81,12 +81,6 @@ impl Lp {
             doing: Doing::Idle,
             segment: Segment::default(),
             shares: [0.0; OWNERS],
-            signals_from: 0.0,
-            signals: 0.0,
-            following: 0.0,
-            idle_from: 0,
-            idle_ns: 0,
-            interrupted: false,
             guest_ns: 0.0,
         }
     }
@@ -219,7 +213,8 @@ fn ports(
 }
 
 impl Web {
-    fn of(partition: &Partition) -> Self {
+    fn of(partition: &Partition, spec: &Zvm) -> Self {
+        let frames = spec.switches.iter().map(|switch| switch.frame_bytes);
         let Workload::Web {
             client_share,
             file_bytes,
@@ -236,7 +231,7 @@ impl Web {
             varies: work == Distribution::Exponential,
             think_ns,
             pages: file_bytes.div_ceil(PAGE_BYTES).max(1) as u32,
-            pieces: pieces(file_bytes),
+            pieces: pieces(file_bytes, u64::from(frames.max().unwrap_or(1))),
         }
     }
 }

@@ -25,8 +25,6 @@ pub enum Doing {
     Idle,
     /// It looks for work.
     Looking,
-    /// It follows signals for work that others have taken; new work comes first.
-    Roused,
     /// It runs a virtual processor.
     Running(VcpuId),
 }
@@ -59,18 +57,6 @@ pub struct Lp {
     pub segment: Segment,
     /// Shares of the owners in that segment's instructions.
     pub shares: [f64; OWNERS],
-    /// Signals sent to idle processors of its vector before it became idle.
-    pub signals_from: f64,
-    /// Signals that it got and has not followed yet.
-    pub signals: f64,
-    /// Signals that it follows now.
-    pub following: f64,
-    /// Since when it has idled, and how long before that since it followed signals last [ns].
-    pub idle_from: u64,
-    /// That time.
-    pub idle_ns: u64,
-    /// Whether new work has come while it followed signals.
-    pub interrupted: bool,
     /// Time of guests' own instructions [ns of core time].
     pub guest_ns: f64,
 }

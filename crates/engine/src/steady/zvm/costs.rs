@@ -38,22 +38,10 @@ pub(in crate::steady) struct CpCosts {
     /// Looking for work and finding it, or all vectors in vain.
     pub found: Segment,
     pub nothing: Segment,
-    /// What a processor does that is signalled for work that another takes.
-    pub in_vain: Segment,
     /// What it costs to make a virtual processor ready, signals apart.
     pub ready: Segment,
     /// Dispatch vectors with unparked processors.
     pub vectors: f64,
-}
-
-/// Idle processors that are signalled for one that becomes ready.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::steady) struct Called {
-    /// Of its vector, and how often there is one at least.
-    pub beside: f64,
-    pub any: f64,
-    /// All, the one that comes from elsewhere included.
-    pub all: f64,
 }
 
 impl State {
@@ -120,30 +108,14 @@ impl CpCosts {
         let lines = |each: f64| near.sharing.by.map(|by| by * each * near.sharing.elsewhere);
         let found = near.looking(zvm, 1.0, lines(cp.waits));
         let nothing = near.looking(zvm, vectors, lines(cp.waits * vectors));
-        let mut in_vain = near.looking(zvm, 1.0, lines(1.0));
-        in_vain.repeat(&door, 1.0);
         self.found.repeat(&found, share);
         self.nothing.repeat(&nothing, share);
-        self.in_vain.repeat(&in_vain, share);
         self.near.push(of);
     }
 
     /// Chips on which the partition runs, with its shares there.
     pub fn places(&self) -> impl Iterator<Item = (f64, ChipId)> + '_ {
         self.near.iter().map(|(share, chip, _)| (*share, *chip))
-    }
-
-    /// Idle processors that are signalled, if so many are at work, anywhere.
-    pub fn called(&self, guests: &Guests, busy: f64) -> Called {
-        let lps = guests.lps();
-        let taken = (busy / lps).clamp(0.0, 1.0);
-        let none = taken.powf(lps / self.vectors);
-        let beside = (lps - busy).max(0.0) / self.vectors;
-        Called {
-            beside,
-            any: 1.0 - none,
-            all: beside + none * (1.0 - taken.powf(lps)),
-        }
     }
 
     /// Time of a segment on a thread that is alone [ns].
@@ -198,10 +170,12 @@ impl CpCosts {
     }
 }
 
-/// Signals of one that becomes ready to those that idle, and its way into the dispatch list.
+/// The signal of one that becomes ready, if any processor idles where so many are at work, and its
+/// way into the dispatch list.
 pub(in crate::steady) fn signalling(guests: &Guests, costs: &CpCosts, busy: f64) -> Segment {
-    let called = costs.called(guests, busy);
-    let mut signals = costs.ready;
-    signals.execute(Owner::Chargeable, called.all * guests.zvm.paths.signal);
-    signals
+    let lps = guests.lps();
+    let idles = 1.0 - (busy / lps).clamp(0.0, 1.0).powf(lps);
+    let mut ready = costs.ready;
+    ready.execute(Owner::Chargeable, idles * guests.zvm.paths.signal);
+    ready
 }

@@ -12,7 +12,7 @@ use crate::steady::layout::state::State;
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::filling::THREADS;
-use crate::steady::zvm::costs::{signalling, Called, Comes, CpCosts};
+use crate::steady::zvm::costs::{signalling, Comes, CpCosts};
 
 /// What is going on in a nanosecond on all logical processors.
 #[derive(Default)]
@@ -161,29 +161,7 @@ impl State {
         cp.waits = all.waits;
         cp.speed = all.speed;
         cp.busy = (all.busy + looking).min(guests.lps());
-        let idle = guests.lps() - cp.busy;
-        if guests.zvm.paths.signal > 0.0 {
-            let called = costs.called(guests, cp.busy);
-            let looks = self.looks_in_vain(costs, (idle, called), going.wakes);
-            going.all.repeat(&costs.in_vain, looks);
-        }
         self.cp_locks(guests, costs, cp, going);
-    }
-
-    /// How often in a nanosecond a processor looks that was signalled for work that another of its
-    /// vector took: the first to look takes it. They look from the beginning of a window until they
-    /// are through, or new work comes.
-    fn looks_in_vain(&self, costs: &CpCosts, (idle, called): (f64, Called), wakes: f64) -> f64 {
-        let window_ns = self.machine.hypervisor.window_ns as f64;
-        let each_ns = costs.time_of(&costs.in_vain).max(1.0);
-        let others = wakes * (called.beside - called.any).max(0.0);
-        let comes = wakes * window_ns / idle.max(1e-9);
-        let until = if comes > 1e-9 {
-            (1.0 - (-comes).exp()) / comes
-        } else {
-            1.0
-        };
-        others.min(idle * until / each_ns)
     }
 
     /// How long processors wait for the locks of the scheduler and of dispatch vectors.
@@ -211,7 +189,6 @@ impl State {
         (guests, room): (&Guests, &Room),
         (going, all, slowed): (&Going, &All, f64),
     ) {
-        let window_ns = self.machine.hypervisor.window_ns as f64;
         let doing = &mut self.doing[at];
         let bursts = if going.done > 0.0 { going.done } else { 1e-9 };
         let alone = going.all.all_instructions() * doing.ns[1] + going.all.extra.ns;
@@ -232,13 +209,6 @@ impl State {
             with[1] = (busy - 2.0 * with[2]).min(cores - with[2]).max(0.0);
         }
         let vps = with[1] + with[2];
-        let idle = (cores - vps).max(0.0);
-        // Who was signalled looks when a window begins, all together.
-        let roused = if guests.zvm.paths.signal > 0.0 {
-            idle * (1.0 - (-going.wakes * window_ns).exp()) / window_ns
-        } else {
-            0.0
-        };
         let thinned = (1.0 - with[2] / vps.max(1e-9)).powi(2);
         doing.load = Load {
             with,
@@ -246,7 +216,7 @@ impl State {
             vps_variance: variance * thinned,
             runnable: all.ready + going.ready,
             bursts_per_ns: going.done,
-            wakes_per_ns: going.wakes * (1.0 - room.beside(all.busy)) + roused,
+            wakes_per_ns: going.wakes * (1.0 - room.beside(all.busy)),
             ..Load::default()
         };
         doing.burst = going.all.all_instructions() / bursts;
