@@ -86,6 +86,15 @@ def test_a_quota_binds_and_leaves_what_its_work_waits_unknown() -> None:
     assert solved.limited == ("a",)
 
 
+def test_a_set_of_processors_is_cut_with_that_of_the_group_above() -> None:
+    """Of four that a tenant has, all that each of two groups may use, by weight."""
+    groups = '[[cgroup]]\nname = "tenant"\ncpuset = "0-3"\n'
+    wide = guest("a", LOOPS.format(4), 4, ', cgroup = "tenant", cpuset = "0-11", weight = 300')
+    beside = guest("b", LOOPS.format(4), 4, ', cgroup = "tenant", weight = 100')
+    found = cores(layout(groups + wide, beside))
+    assert found == pytest.approx({"a": 3.0, "b": 1.0}, rel=1e-2)
+
+
 def test_a_cap_of_xen_binds() -> None:
     limited = guest("a", LOOPS.format(8), 8, ", cap = 3.0", policy="credit2")
     assert cores(layout(limited, policy="credit2"))["a"] == pytest.approx(3.0, rel=1e-2)

@@ -265,8 +265,8 @@ impl Crowded {
         [for_good, others * each.clamp(0.0, 1.0)]
     }
 
-    /// Chances that a sibling of a thread that comes and goes is the processor of one that stays, or
-    /// of another that comes and goes.
+    /// Chances that a sibling of a thread that comes and goes is the processor of one that stays,
+    /// or of another that comes and goes.
     fn seated(&self, siblings: usize) -> [f64; 2] {
         let cores = self.cpus / siblings as f64;
         let left = (self.cpus - self.staying).max(1.0);

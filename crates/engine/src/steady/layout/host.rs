@@ -152,8 +152,8 @@ impl Pull {
     }
 }
 
-/// Time in which a thread comes to where it stays [s]: one that always runs looks so often. Assumed,
-/// half a minute to ten minutes.
+/// Time in which a thread comes to where it stays [s]: one that always runs looks so often.
+/// Assumed, half a minute to ten minutes.
 const LOOKED_AT: f64 = 60.0;
 /// Standard deviations beyond which it hardly ever comes to.
 const HARDLY_EVER: f64 = 3.0;
@@ -323,7 +323,8 @@ impl Host {
         }
     }
 
-    /// Evens out threads that may use several lots, and deals all out to chips, while this is due.
+    /// Evens out threads that may use several lots, and deals all out to chips, while this is due;
+    /// whether that changed where any of them is.
     pub fn deal(&mut self, tree: &Topology, forms: &[&Form], doers: &[Doers]) -> bool {
         self.steps += 1;
         let busy: Vec<f64> = doers.iter().map(|of| of.busy).collect();
@@ -343,6 +344,7 @@ impl Host {
         }
         let mut pull = Pull::of(tree, &rooms, doers);
         let mut units = std::mem::take(&mut self.units);
+        let before: Vec<Vec<(usize, f64)>> = units.iter().map(|unit| unit.seats.clone()).collect();
         for stays in [true, false] {
             for unit in &mut units {
                 let form = forms[unit.partition];
@@ -352,8 +354,10 @@ impl Host {
                 }
             }
         }
+        let mut pairs = units.iter().zip(&before);
+        let changed = pairs.any(|(unit, before)| unit.seats != *before);
         self.units = units;
-        true
+        changed
     }
 
     /// The same under Xen, from which the chips follow.

@@ -14,10 +14,10 @@ use crate::steady::layout::scope::Scope;
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::devices::Handled;
 use crate::steady::queues::filling::THREADS;
+use crate::steady::queues::last_cores::Comer;
 use crate::steady::queues::locks::Known;
 use crate::steady::queues::overflow::Groups;
 use crate::steady::queues::visits::Visit;
-use crate::steady::windows::last_cores::Comer;
 
 /// Share of a partition's time on a chip below which it is of no account.
 pub(in crate::steady) const NOTHING: f64 = 1e-4;

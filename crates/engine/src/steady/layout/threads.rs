@@ -50,9 +50,9 @@ impl Threads {
         let of =
             |pins: &[Vec<u16>], at: usize| pins.get(at).filter(|pins| !pins.is_empty()).cloned();
         for at in 0..count {
-            let may = match (of(&host.pins, at), within) {
-                (Some(pins), Some(set)) => Some(both(&pins, set)),
-                (one, other) => one.or_else(|| other.cloned()),
+            let may = match (of(&host.pins, at), within.clone()) {
+                (Some(pins), Some(set)) => Some(both(&pins, &set)),
+                (one, other) => one.or(other),
             };
             let soft = of(&host.soft_pins, at);
             let likes = soft.and_then(|soft| preferred(soft, may.as_ref(), tree.active_cores));
@@ -76,13 +76,19 @@ impl Threads {
     }
 }
 
-/// Processors of a control group: its own set or that of the nearest above it.
-fn cpuset(cgroups: &[Cgroup], group: Option<u16>) -> Option<&Vec<u16>> {
+/// Processors of a control group: those of its own set, or all, that each group above it has; all
+/// of these where its own has none of them, as under Linux.
+fn cpuset(cgroups: &[Cgroup], group: Option<u16>) -> Option<Vec<u16>> {
     let group = &cgroups[usize::from(group?)];
-    group
-        .cpuset
-        .as_ref()
-        .or_else(|| cpuset(cgroups, group.parent))
+    let above = cpuset(cgroups, group.parent);
+    match (&group.cpuset, above) {
+        (Some(own), Some(above)) => {
+            let within = both(own, &above);
+            Some(if within.is_empty() { above } else { within })
+        }
+        (Some(own), None) => Some(own.clone()),
+        (None, above) => above,
+    }
 }
 
 /// Those of the processors that one may use which it prefers: none where these are all or none of

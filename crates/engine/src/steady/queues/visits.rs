@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn one_neighbour_takes_less_than_all_by_turns() {
-        // A third of all sit beside one that is there a third of the time; or all beside each by turns.
+        // A third of all beside one that is there a third of the time; or all, by turns.
         let one = Visit::of(0.3, 0.3, 1e6);
         let by_turns = Visit::of(0.1, 0.1, 1e6);
         let beside = left_by_one_of(&[(1.0 / 3.0, one)], 1e7, 1e6);

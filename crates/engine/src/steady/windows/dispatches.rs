@@ -6,8 +6,8 @@ use crate::spec::Policy;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{in_use, Site, State, NOTHING};
 use crate::steady::queues::kinds::{KINDS, SHARES};
+use crate::steady::queues::last_cores::{found, meet, Comer};
 use crate::steady::windows::homes::offered;
-use crate::steady::windows::last_cores::{found, meet, Comer};
 use crate::steady::windows::slices::high_part;
 
 impl State {

@@ -3,7 +3,6 @@
 pub(in crate::steady) mod dispatches;
 pub(in crate::steady) mod evictions;
 pub(in crate::steady) mod homes;
-pub(in crate::steady) mod last_cores;
 pub(in crate::steady) mod seats;
 pub(in crate::steady) mod share;
 pub(in crate::steady) mod slices;

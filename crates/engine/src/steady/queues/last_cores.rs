@@ -3,7 +3,7 @@
 //! While there are more virtual processors than cores, an idle core belongs to the one that left it
 //! last; others may take it, and then it is theirs. Of those that come some find their own core,
 //! some find that it was taken. These take it back if it is idle at that time; if not, they have to
-//! take another one. So an idle core is taken by those that have lost another one (evenly, whichever
+//! take another one. An idle core is taken by those that have lost another one (evenly, whichever
 //! is idle), and by those that had it before and have not been back since.
 //!
 //! Who is hardly ever away is hardly ever beside anybody: those that had his core find it busy
