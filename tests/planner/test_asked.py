@@ -336,12 +336,12 @@ def test_entitlements_that_a_lost_node_leaves_no_room_for_are_told(tmp_path: Pat
     )  # fmt: skip
     found = advise(told, out=tmp_path, best=1)
     (broken,) = found.do_nothing.breaks
-    assert broken.startswith("one node of 16 cores may be lost: entitlements fit the others (")
+    assert broken.startswith("one node of 16 cores may be lost, entitlements fit the others (")
     (change,) = found.best[0].changes
     assert float(str(change.after)) <= 12
     large = told.with_({"partition.lpar0.memory": "3 TiB", "advise.node_lost": True})
     names = {rule.name for rule in _broken_now(large)}
-    assert "one node of 16 cores may be lost: memory fits the others" in names
+    assert "one node of 16 cores may be lost, memory fits the others" in names
 
 
 def _broken_now(told: Scenario) -> list[Rule]:

@@ -309,8 +309,8 @@ def _node_lost(
     yield Rule(title, fits, where, in_words=uses(left), simulated=True)
     if left > 0:
         linear = ("entitled", lost)
-        yield Rule(f"{title}: entitlements fit the others", entitled, where, linear=linear)
-        yield Rule(f"{title}: memory fits the others", remembered, where)
+        yield Rule(f"{title}, entitlements fit the others", entitled, where, linear=linear)
+        yield Rule(f"{title}, memory fits the others", remembered, where)
 
 
 def _of_place(wishes: Wishes, cost: Cost) -> Iterator[Rule]:

@@ -512,7 +512,7 @@ mod tests {
     /// How many threads that are busy for so much of the time one memory draws.
     fn drawn(mut pull: Pull, each: f64) -> usize {
         let mut count = 0;
-        while pull.draws(0, each) && count < 100 {
+        while pull.draws(0, each) && count < 1000 {
             pull.left[0] -= each;
             count += 1;
         }

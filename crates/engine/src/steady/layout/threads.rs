@@ -76,16 +76,12 @@ impl Threads {
     }
 }
 
-/// Processors of a control group: those of its own set, or all, that each group above it has; all
-/// of these where its own has none of them, as under Linux.
+/// Processors of a control group: those of its own set, or all, that each group above it has.
 fn cpuset(cgroups: &[Cgroup], group: Option<u16>) -> Option<Vec<u16>> {
     let group = &cgroups[usize::from(group?)];
     let above = cpuset(cgroups, group.parent);
     match (&group.cpuset, above) {
-        (Some(own), Some(above)) => {
-            let within = both(own, &above);
-            Some(if within.is_empty() { above } else { within })
-        }
+        (Some(own), Some(above)) => Some(both(own, &above)),
         (Some(own), None) => Some(own.clone()),
         (None, above) => above,
     }

@@ -105,9 +105,22 @@ mod tests {
     }
 
     #[test]
-    fn new_work_lies_less_evenly_than_what_comes_back() {
-        let last = |again: f64| Kinds::of(8, again).counts(2.5)[KINDS - 1];
-        assert!(last(0.0) > last(0.9) && last(0.9) > last(1.0));
+    fn whoever_is_filled_first_has_most_to_do() {
+        // How much more one of the first kind has to do than one of the last.
+        let apart = |again: f64, busy: f64| {
+            let counts = Kinds::of(8, again).counts(busy);
+            SHARES[0] / counts[0] * counts[KINDS - 1] / SHARES[KINDS - 1]
+        };
+        for again in [0.0, 0.5, 0.9, 1.0] {
+            let found = [1.0, 2.5, 5.0, 7.9].map(|busy| apart(again, busy));
+            assert!(found[1] > 2.0, "{again} {found:?}");
+            // The fuller all are, the more alike.
+            assert!(
+                found[1] > found[2] && found[2] > found[3],
+                "{again} {found:?}"
+            );
+            assert!(found[3] >= 1.0 - 1e-9, "{again} {found:?}");
+        }
     }
 
     #[test]

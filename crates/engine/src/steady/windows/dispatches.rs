@@ -193,11 +193,13 @@ impl State {
         let each = form.kinds.counts(load.vps).map(|count| share * count);
         let others = form.kinds.others();
         let of = |count: f64, part: f64| Comer::of(at, (count, others), part * cores, part * wakes);
-        // Away from home they are few, and all who are there for now.
+        // Away from home they are few, and all who are there for now. Of very many partitions each
+        // is one of many on its chip, and each pair takes time.
         let is_home = form.homes.iter().any(|(home, _)| *home == chip);
+        let is_told_apart = is_home && self.doing.len() <= MANY;
         let all = [of(each.iter().sum(), 1.0)];
         let apart: [Comer; KINDS] = std::array::from_fn(|kind| of(each[kind], SHARES[kind]));
-        let new: &[Comer] = if is_home { &apart } else { &all };
+        let new: &[Comer] = if is_told_apart { &apart } else { &all };
         let known = comers.iter().filter(|of| of.partition == at);
         if known.count() == new.len() {
             let known = comers.iter_mut().filter(|of| of.partition == at);
@@ -309,6 +311,9 @@ fn has_lines(cores: f64) -> f64 {
 const VARIES: f64 = 0.2;
 /// Cores of a partition on a chip that nobody there notices. Assumed, 1e-4 to 1e-2.
 const HARDLY_ANY: f64 = 1e-3;
+/// Partitions and workloads beyond which those of each count as one kind. Assumed: with so many the
+/// pairs of a full frame's chips take as long as all else.
+const MANY: usize = 64;
 /// How soon one leaves its core that counts as one that comes and goes [1/ns]: within eleven days.
 const SELDOM_PER_NS: f64 = 1e-15;
 /// Part of some cores that is idle at least, however much is asked of them.

@@ -23,7 +23,7 @@ SHEETS = frozenset({"vInfo", "vCPU", "vHost"})
 """Sheets that are read."""
 _MOST_BYTES = 1 << 28
 _MIB, _MHZ = 1 << 20, 1e6
-_ROOT_POOL = "/Resources"
+_ROOT_POOL = "/Resources/"
 """The pool of a whole host or cluster, which all others are in."""
 _MOMENT_S = 20.0
 """Over which vSphere averages what it shows as current [s]."""

@@ -138,6 +138,9 @@ struct Level<'a> {
     machines: &'a [(Option<u16>, Claim)],
 }
 
+/// Part of what a share counts elsewhere that one in a pool counts at least. Assumed, 1e-4 to 1e-2.
+const LEAST_WORTH: f64 = 1e-3;
+
 /// A pool as seen from outside: what its shares count there, and cores for such a share.
 #[derive(Clone, Copy, Debug)]
 struct Outside {
@@ -150,18 +153,25 @@ impl Level<'_> {
         let inside = within(parent, self.pools, self.claims, self.machines);
         let claims: Vec<Claim> = inside.iter().map(|(_, claim)| *claim).collect();
         let rate = rate(cores, &claims);
-        let all: f64 = claims.iter().map(|claim| claim.counts(rate)).sum();
+        // Where all that a pool gets is reserved inside it, nothing is left for its shares; what
+        // counts there is then little, but not nothing, or whoever runs on cores that are left over
+        // would never come to an end of it.
+        let counted = match outside {
+            Some(outside) if rate > 0.0 => rate.max(LEAST_WORTH * outside.rate),
+            _ => rate,
+        };
+        let all: f64 = claims.iter().map(|claim| claim.counts(counted)).sum();
         // What a share in here is worth outside: as many cores, or where either level gives all
         // what they want, its part of the pool's.
         let worth = match outside {
             None => 1.0,
-            Some(outside) if rate > 0.0 && outside.rate > 0.0 => rate / outside.rate,
+            Some(outside) if rate > 0.0 && outside.rate > 0.0 => counted / outside.rate,
             Some(outside) => outside.counts / all,
         };
         let outer = outside.map_or(rate, |outside| outside.rate);
         for (one, claim) in inside {
             let due = claim.due(rate);
-            let mut counts = claim.counts(rate) * worth;
+            let mut counts = claim.counts(counted) * worth;
             if rate <= 0.0 && outer > 0.0 {
                 // All in here get what they want, though outside there is not enough.
                 counts = counts.max(due / outer);

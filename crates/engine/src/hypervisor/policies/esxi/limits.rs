@@ -31,7 +31,7 @@ impl Esxi {
                 .all(|limit| !self.limits[*limit].is_used_up);
             if vm.is_held() && goes_on {
                 vm.held_from = When::NEVER;
-                vm.count.throttled_periods += 1;
+                vm.count.throttled_periods += u64::from(held > 0);
                 vm.count.throttled_ns += held;
                 self.let_go(at, now);
             }

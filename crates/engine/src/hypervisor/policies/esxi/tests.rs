@@ -246,6 +246,22 @@ fn what_counts_says_the_same_without_pools() {
     }
 }
 
+#[test]
+fn in_a_pool_whose_reservations_take_all_shares_still_count() {
+    // Of 9000 shares the pool has 1000, which are worth less than what is reserved in it.
+    let machines = [
+        (Some(0), claim(1000.0, 1.5, 2.0)),
+        (Some(0), claim(1000.0, 0.0, 2.0)),
+        (None, claim(8000.0, 0.0, 4.0)),
+    ];
+    let parts = divide(4.0, &[pool(1000, None, 0.0, None)], &machines);
+    assert!(
+        (parts[0].due - 1.5).abs() < 1e-6 && parts[1].due < 0.01,
+        "{parts:?}"
+    );
+    assert!(parts.iter().all(|part| part.counts >= 1.0), "{parts:?}");
+}
+
 /// A host of two nodes with virtual machines of these sizes.
 fn host(machine: &str, sizes: &[u16]) -> Esxi {
     let partition = |(at, size): (usize, &u16)| {
