@@ -362,7 +362,10 @@ impl State {
             let (chip, share) = (ChipId::new(site.chip), site.share);
             if !form.owns {
                 self.used[chip] += share * doing.served * doing.load.vps;
-                self.come_to(at, form, (chip, share));
+                // A host's processors are asked for by its own rules (`hosts/siblings.rs`).
+                if self.host.is_none() {
+                    self.come_to(at, form, (chip, share));
+                }
             }
         }
     }
