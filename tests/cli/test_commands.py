@@ -104,6 +104,7 @@ def test_runs_and_sql(capsys: Capture) -> None:
     answer(capsys, "run", "apart.toml")
     assert "apart-" in answer(capsys, "runs")
     assert json.loads(answer(capsys, "runs", "--json"))[0]["scenario"] == "apart"
+    assert "changed" not in answer(capsys, "runs"), "it was run as it was read"
     question = "SELECT partition, mean FROM summary WHERE metric = 'far_share' ORDER BY 1"
     told = json.loads(answer(capsys, "sql", question, "--json"))
     assert told == [{"partition": "one", "mean": 0.0}, {"partition": "two", "mean": 0.0}]

@@ -297,7 +297,7 @@ def test_resource_pools_of_an_inventory_are_named(tmp_path: Path) -> None:
     facts = read(tmp_path, {"vInfo.csv": as_csv(vinfo, ","), "vHost.csv": as_csv(VHOST, ",")})
     texts = [notice.text for notice in facts.notices if "resource pools" in notice.text]
     assert len(texts) == 1
-    assert texts[0].startswith("1 virtual machines are in resource pools")
+    assert texts[0].startswith("1 virtual machine is in resource pools")
     assert "prod/web" in texts[0]
 
 

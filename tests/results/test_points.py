@@ -19,12 +19,14 @@ from homenode.simulate.kept.points import (
     BEST,
     LIKE_BEST,
     Point,
+    changes_in_words,
     chosen_metrics,
     compared,
     difference,
     point_in_words,
     short_names,
 )
+from homenode.simulate.scenario import Scenario
 
 SWEEP = """\
 name = "shop"
@@ -180,6 +182,19 @@ def test_kept_runs_know_their_point(ask: Ask) -> None:
     assert "virtual = 4, entitlement = 1.0" in ask("runs")
     question = "SELECT count(*) AS n FROM points WHERE axis LIKE '%virtual' AND value = '4'"
     assert json.loads(ask("sql", question, "--json")) == [{"n": 2}]
+
+
+def test_runs_of_one_name_are_told_apart_by_what_was_changed(ask: Ask) -> None:
+    layout = Scenario.load("shop.toml").nth(0)
+    changes = {"partition.web.memory": "4 GiB", "partition.web.processors.virtual": 3}
+    for one in (layout, layout.with_(changes)):
+        one.run(replications=1, out="apart")
+    words = "web.processors.virtual = 3, web.memory = 4 GiB"
+    assert ask("runs", "--out", "apart").count(words) == 1
+    told = [one["changes"] for one in json.loads(ask("runs", "--out", "apart", "--json"))]
+    assert sorted(told, key=str) == sorted([changes, None], key=str)
+    many = {f"partition.p{at}.demand": [0.5] * 99 for at in range(9)}
+    assert changes_in_words(many).endswith("p3.demand = another, 5 more")
 
 
 def test_any_runs_can_be_compared(ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,22 @@ def test_values_are_replaced_by_path(base: str) -> None:
     assert changed.name == scenario.name
 
 
+def test_what_was_changed_is_told_whatever_way_it_came_about(base: str) -> None:
+    scenario = Scenario.from_toml(base)
+    assert scenario.changes == {}
+    same = {"partition.web.processors.virtual": 4}
+    for changed in (scenario.with_, lambda values: scenario.with_values(values, "a try")):
+        told = changed({**same, "partition.batch.smt": 1})
+        assert told.changes == {"partition.batch.smt": 1}, "what stays as it was is no change"
+        back = told.with_({"partition.batch.smt": None, "partition.batch.memory": "20 GiB"})
+        assert back.changes == {"partition.batch.memory": "20 GiB"}
+    point = Scenario.from_toml(base + SWEEP).nth(1)
+    assert point.changes == {}, "the values of axes are those of the point"
+    assert point.with_({"partition.batch.smt": 1}).changes == {"partition.batch.smt": 1}
+    axis = "partition.web.processors.virtual"
+    assert point.with_({axis: 16}).changes == {axis: 16}, "it is another point then"
+
+
 def test_what_was_not_there_can_be_added_and_what_was_removed(base: str) -> None:
     scenario = Scenario.from_toml(base)
     assert scenario.with_({"partition.web.home": None}).partition("web").home == (0,)

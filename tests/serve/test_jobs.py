@@ -172,6 +172,12 @@ def test_advice_is_made_of_edits(visitor: Any) -> None:
     edits = {one["path"]: one["to"] for one in best["changes"]}
     layout = visitor.ask("/api/layout", {"base": "example:frame", "edits": edits})
     assert layout.status_code == 200
+    # Layouts that were simulated on the way are kept, and told apart by what is changed in them.
+    runs = {one["id"]: one["changes"] for one in visitor.get("/api/start").json()["runs"]}
+    tried = {one["run"]: one["changes"] for one in told["result"]["best"] if one["run"]}
+    assert tried
+    for run, changes in tried.items():
+        assert runs[run] == {one["path"]: one["to"] for one in changes}
     for wrong in (0, -1, "x", 1e9, float("nan")):
         assert visitor.ask("/api/advise", {**asked, "time_s": wrong}).status_code == 400
 

@@ -284,7 +284,7 @@ def runs(
     if len(damaged) > _MOST_TOLD:
         tell(f"left out: {len(damaged) - _MOST_TOLD} more damaged folders of {out}")
     if as_json:
-        keys = ("run", "scenario", "seed", "replications", "date", "version", "point")
+        keys = ("run", "scenario", "seed", "replications", "date", "version", "point", "changes")
         show_json([{key: kept.provenance.get(key) for key in keys} for kept in found])
     elif found:
         from homenode.report.runs import runs_table

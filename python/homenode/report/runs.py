@@ -15,7 +15,7 @@ from homenode.report.precision import marked
 from homenode.report.scores import score_of
 from homenode.report.tables import plain_table
 from homenode.simulate.kept.frame import frame_of, limit_of
-from homenode.simulate.kept.points import point_in_words
+from homenode.simulate.kept.points import changes_in_words, point_in_words
 from homenode.simulate.solved.counters import MORE_THAN_IT_CAN
 
 if TYPE_CHECKING:
@@ -202,10 +202,11 @@ def _why(run: Figures, name: str, frame: Frame) -> str:
 def runs_table(runs: Iterable[KeptRun]) -> Table:
     """A list of kept runs."""
     rows = list(runs)
-    pointed = any(run.point for run in rows)
+    pointed, changed = (any(map(of, rows)) for of in (_point, _changes))
     table = plain_table("run", "date (UTC)", "seed", "simulated")
-    for column in (*(["point"] if pointed else []), "partitions"):
-        table.add_column(column)
+    for column, shown in (("point", pointed), ("changed", changed), ("partitions", True)):
+        if shown:
+            table.add_column(column)
     for run in rows:
         seconds = run.summary["machine"]["simulated_s"]
         table.add_row(
@@ -213,10 +214,19 @@ def runs_table(runs: Iterable[KeptRun]) -> Table:
             _minute(str(run.provenance.get("date", NOTHING))),
             str(run.seed),
             f"{run.replications} x {seconds:g} s",
-            *([escape(point_in_words(run.point))] if pointed else []),
+            *([escape(_point(run))] if pointed else []),
+            *([escape(_changes(run))] if changed else []),
             escape(", ".join(run.partitions[:4]) + (", ..." if len(run.partitions) > 4 else "")),
         )
     return table
+
+
+def _point(run: KeptRun) -> str:
+    return point_in_words(run.point)
+
+
+def _changes(run: KeptRun) -> str:
+    return changes_in_words(run.changes)
 
 
 def _minute(date: str) -> str:

@@ -228,6 +228,12 @@ def _rows(one: Explanation) -> list[dict[str, Any]]:
     ]
 
 
+def changes_data(changes: Edits) -> Edits:
+    """What was set otherwise, as the page writes edits; null for what is no single value."""
+    single = (str, int, float)
+    return {path: value if isinstance(value, single) else None for path, value in changes.items()}
+
+
 def grid_data(grid: Grid) -> dict[str, Any]:
     """A table as the page takes it."""
     return {"title": grid.title, "heads": [*grid.heads], "rows": [[*row] for row in grid.rows]}

@@ -12,7 +12,7 @@ from homenode.report.pictures import page_drawing
 from homenode.report.studies import error_lines, miss_lines, study_table
 from homenode.report.study_pictures import rows_picture
 from homenode.serve.examples import EXAMPLES
-from homenode.serve.layouts import grid_data
+from homenode.serve.layouts import changes_data, grid_data
 from homenode.serve.workspace import MOST_BYTES, MOST_FILES
 from homenode.simulate.kept.kept_run import KeptRun
 from homenode.version import program_version
@@ -39,6 +39,7 @@ def start_data(out: str, scenarios: dict[str, str]) -> dict[str, Any]:
                 "title": one.name,
                 "when": str(one.provenance.get("date", "")),
                 "version": str(one.provenance.get("version", "")),
+                "changes": changes_data(one.changes),
             }
             for one in kept[:_MOST_RUNS]
         ],

@@ -327,6 +327,8 @@ class Origin(TypedDict):
     date: str
     point: NotRequired[dict[str, object]]
     """Of a sweep, its values by axis."""
+    changes: NotRequired[dict[str, object]]
+    """What was set otherwise than in the scenario that it was made of, by path."""
 
 
 class Provenance(Origin):

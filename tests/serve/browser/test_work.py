@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from desk import Desk
 from playwright.sync_api import Route, expect
 
@@ -44,29 +45,37 @@ def test_a_run_is_simulated_kept_and_shown(opened: Desk) -> None:
     opened.at_home("lpar4", "book5")
 
 
+class Ends:
+    """Simulations of no server's, which end when a test says so."""
+
+    def __init__(self, opened: Desk) -> None:
+        self.opened, self.going = opened, list[Route]()
+        opened.page.route("**/events", lambda one: self.going.append(one))  # noqa: PLW0108
+        opened.page.route("**/api/run", lambda route: route.fulfill(json={"job": "of-nobody"}))
+
+    def elsewhere(self, run: str, looked_at: str) -> None:
+        """Simulate on the map; the run has ended when another view is looked at."""
+        view(self.opened, "Map")
+        before = len(self.going)
+        self.opened.page.get_by_role("button", name="Simulate").click()
+        self.opened.until(lambda: len(self.going) > before)
+        view(self.opened, looked_at)
+        told = json.dumps({"result": {"run": run}})
+        self.going[-1].fulfill(
+            content_type="text/event-stream", body=f"event: done\ndata: {told}\n\n"
+        )
+        expect(self.opened.page.get_by_role("button", name="Cancel")).to_have_count(0)
+        expect(self.opened.page.locator(".arrived").first).to_be_visible()
+        assert "view=run" not in self.opened.page.url
+
+
 def test_who_has_gone_elsewhere_is_told_of_his_run_and_comes_when_he_likes(opened: Desk) -> None:
-    page = opened.page
-    going: list[Route] = []
-    page.route("**/events", lambda route: going.append(route))  # noqa: PLW0108
-    page.route("**/api/run", lambda route: route.fulfill(json={"job": "of-nobody"}))
+    page, ends = opened.page, Ends(opened)
     opened.open(MOVED)
     shows, dismisses = (
         page.get_by_role("button", name=name) for name in ("Show the run", "Dismiss")
     )
-
-    def ends(view_left: str) -> None:
-        """Simulate on the map; the run has ended when another view is looked at."""
-        view(opened, "Map")
-        before = len(going)
-        page.get_by_role("button", name="Simulate").click()
-        opened.until(lambda: len(going) > before)
-        view(opened, view_left)
-        body = 'event: done\ndata: {"result": {"run": "its-run"}}\n\n'
-        going[-1].fulfill(content_type="text/event-stream", body=body)
-        expect(shows).to_be_visible()
-        assert "view=run" not in page.url
-
-    ends("Studies")
+    ends.elsewhere("its-run", "Studies")
     expect(page.locator("#said")).to_contain_text("Show the run")
     opened.shot("run-elsewhere")
     opened.fair()
@@ -74,11 +83,49 @@ def test_who_has_gone_elsewhere_is_told_of_his_run_and_comes_when_he_likes(opene
     expect(shows).to_have_count(0)
     expect(page.locator("#jobs")).to_be_focused()
     assert "view=studies" in page.url
-    ends("Compare")
+    ends.elsewhere("its-run", "Compare")
     shows.press("Enter")
     expect(page.locator(".job")).to_have_count(0)
     assert "view=run" in page.url
     assert "id=its-run" in page.url
+
+
+@pytest.mark.parametrize("opened", [{"viewport": {"width": 390, "height": 844}}], indirect=True)
+def test_what_is_done_is_folded_but_for_the_newest(opened: Desk) -> None:
+    page, ends = opened.page, Ends(opened)
+    opened.open(MOVED)
+    for at in range(14):
+        ends.elsewhere(f"run-{at}", "Studies")
+    expect(page.get_by_role("button", name="Show the run")).to_have_count(2)
+    older = page.locator(".older")
+    expect(older).to_contain_text("10 more are done")
+    high = page.locator("#jobs").bounding_box()
+    assert high
+    assert high["height"] < 844 / 2, "notices hide the page"
+    opened.shot("many-done")
+    older.locator("summary").click()
+    expect(page.get_by_role("button", name="Show the run")).to_have_count(12)
+    opened.shot("many-done-unfolded")
+    opened.fair()
+    # The newest leads to its run, the next one takes its place.
+    page.get_by_role("button", name="Show the run").first.click()
+    opened.until(lambda: "id=run-13" in page.url)
+    expect(older).to_contain_text("9 more are done")
+    older.get_by_role("button", name="Show the run").last.click()
+    opened.until(lambda: "id=run-2" in page.url)
+    older.get_by_role("button", name="Dismiss these").click()
+    expect(older).to_have_count(0)
+    expect(page.get_by_role("button", name="Show the run")).to_have_count(2)
+    expect(page.locator("#jobs")).to_be_focused()
+
+
+def test_a_name_that_begins_a_refusal_is_written_as_it_is(opened: Desk) -> None:
+    told = {"message": "shop asks 9 cores", "next_step": "db gives some back", "where": None}
+    answer = {"error": told}
+    opened.page.route("**/api/layout", lambda route: route.fulfill(status=400, json=answer))
+    opened.page.goto(f"{opened.server}/#base=example:frame")
+    expect(opened.page.locator("#notice strong")).to_have_text("shop asks 9 cores")
+    expect(opened.page.locator("#notice p").nth(1)).to_have_text("db gives some back")
 
 
 def test_the_first_screen_does_not_grow_with_what_is_kept(opened: Desk) -> None:

@@ -9,7 +9,7 @@ import copy
 import functools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -69,6 +69,8 @@ class Scenario:
     """Values of the axes if it is one point of a sweep."""
     origin: Self | None = field(default=None, compare=False, repr=False)
     """The scenario that it was changed from, on which its work takes the cores that are told."""
+    edits: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
+    """What was set since, by path: see `changes`."""
 
     @classmethod
     def load(cls, path: str | Path, *, simulated: bool = True) -> Self:
@@ -103,13 +105,13 @@ class Scenario:
         point: Mapping[str, object],
         *,
         simulated: bool = True,
-        held: Sequence[object] = (),
         origin: Self | None = None,
+        edits: Mapping[str, object] | None = None,
     ) -> Self:
         document = parse_document(text, source, ScenarioError)
         file = validate(ScenarioFile, document, ScenarioError)
         made = cls._decided(
-            file, document, folder, point, simulated=simulated, held=held, origin=origin
+            file, document, folder, point, simulated=simulated, origin=origin, edits=edits
         )
         if text == document.text:
             return made
@@ -124,16 +126,17 @@ class Scenario:
         point: Mapping[str, object],
         *,
         simulated: bool = True,
-        held: Sequence[object] = (),
         origin: Self | None = None,
+        edits: Mapping[str, object] | None = None,
     ) -> Self:
         """A scenario of tables that were read; what else is wrong with them raises."""
         file = by_the_hour(file)
+        held = () if origin is None else [one.told for one in origin.resolved.asked.values()]
         resolved = resolve(file, document, folder, held=held)
         _check_sweep(file, document)
         check_find(file.find, resolved.partitions, document)
         check_advise(file.advise, [one.name for one in resolved.partitions], document)
-        of = (folder, file, resolved, dict(point), origin)
+        of = (folder, file, resolved, dict(point), origin, dict(edits or {}))
         scenario = cls(document.text, document.file, *of)
         scenario.__dict__["_parsed"] = document.data  # what `_parsed` would read once more
         if simulated and file.sweep is None:  # of a sweep only the points are simulated
@@ -271,10 +274,9 @@ class Scenario:
         self, changes: Mapping[str, object], why: str, point: Mapping[str, object]
     ) -> Self:
         data = {"name": self.name, **changed(self._parsed, changes, why)}
+        text, source, since = to_toml(data), self._source_of_changed, {**self.edits, **changes}
         origin = self.origin or self
-        held = [one.told for one in origin.resolved.asked.values()]
-        text, source = to_toml(data), self._source_of_changed
-        return self._read(text, source, self.folder, point, held=held, origin=origin)
+        return self._read(text, source, self.folder, point, origin=origin, edits=since)
 
     def _repeated(
         self, changes: Mapping[str, object], why: str, point: Mapping[str, object]
@@ -284,10 +286,20 @@ class Scenario:
         """
         data = in_written_order({"name": self.name, **changed(self._parsed, changes, why)})
         file = ScenarioFile.model_validate(self._checked.in_place_of(data))
-        origin = self.origin or self
-        held = [one.told for one in origin.resolved.asked.values()]
+        origin, since = self.origin or self, {**self.edits, **changes}
         document = Document(self._source_of_changed, to_toml(data), data)
-        return self._decided(file, document, self.folder, point, held=held, origin=origin)
+        return self._decided(file, document, self.folder, point, origin=origin, edits=since)
+
+    @property
+    def changes(self) -> dict[str, object]:
+        """In which values it differs from the scenario that it was changed from, by path; those of
+        a sweep's axes stand in `point`.
+        """
+        if self.origin is None:
+            return {}
+        was, told = self.origin.data, {"sweep": None, **self.point}.items()
+        since = [one for one in self.edits.items() if one not in told]
+        return {path: value for path, value in since if _differs(was, path, value)}
 
     @property
     def _source_of_changed(self) -> str:
@@ -357,6 +369,14 @@ class Scenario:
                     next_step=alone.next_step,
                 )
         return error
+
+
+def _differs(data: TomlTable, path: str, value: object) -> bool:
+    """Whether another value stands at a path, or none."""
+    try:
+        return changed(data, {path: value}, _BY_SWEEP) != data
+    except HomenodeError:  # what is meant is not there
+        return True
 
 
 def _check_sweep(file: ScenarioFile, document: Document) -> None:

@@ -39,6 +39,7 @@ from homenode.simulate.explain.explanation import Explanation, explain
 from homenode.simulate.kept.course import course_of
 from homenode.simulate.kept.frame import frame_of
 from homenode.simulate.kept.grid import Grid
+from homenode.simulate.kept.points import changes_in_words
 from homenode.simulate.run import Run
 from homenode.simulate.scenario import Scenario
 
@@ -85,7 +86,13 @@ def _question(run: Run, question: str | None) -> Section:
     title = scenario_of(run).data.get("title")
     asked = question or (f"What does this layout cost? {title}" if title else "")
     what = f"{len(run.partitions)} partitions on {map_of(scenario_of(run), run)['title']}"
-    return Section("Question", (asked or "What does this layout cost?", f"{what}; run {run.id}."))
+    told = f"{what}; run {run.id}{_with_changes(run)}."
+    return Section("Question", (asked or "What does this layout cost?", told))
+
+
+def _with_changes(run: Run) -> str:
+    """` with db.home = drawer1`: what tells it from other runs of its scenario."""
+    return f" with {changes_in_words(run.changes)}" if run.changes else ""
 
 
 def _layout(run: Run) -> Section:
@@ -167,7 +174,8 @@ def _against(base: Run, other: Run) -> Section:
     tables = [_without_words(one.grid()) for one in told]
     before, after = _names(base, other)
     title = f"{after} against {before}"
-    lines = [one.paragraph for one in told]
+    found = f"{other.id} is of {other.name}{_with_changes(other)}."
+    lines = [*([found] if other.changes else []), *(one.paragraph for one in told)]
     return Section(title, lines, pictures[:_MOST_DRAWN], tables)
 
 

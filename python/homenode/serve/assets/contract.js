@@ -30,7 +30,8 @@
 /** @typedef {{name: string, title: string, question: string | null, platform: string,
  *   map: MachineMap, fields: Record<string, Field[]>, moves: Record<string, Moves>,
  *   solved: Solved | null, unsolved: string | null}} Answer */
-/** @typedef {{id: string, scenario: string, title: string, when: string, version: string}} Run */
+/** @typedef {{id: string, scenario: string, title: string, when: string, version: string,
+ *   changes: Record<string, Value | null>}} Run  `changes`: what was set otherwise, by path. */
 /** @typedef {{name: string, title: string, platform: string}} Example */
 /** @typedef {{version: string, examples: Example[], runs: Run[], kept: number,
  *   scenarios: {id: string, name: string, title: string}[], local: boolean,

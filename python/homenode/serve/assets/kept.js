@@ -4,6 +4,7 @@
 import { button, h } from "./dom.js";
 import * as state from "./state.js";
 import { grid } from "./told.js";
+import { edited } from "./words.js";
 
 /** @typedef {import("./contract.js").Start} Start */
 /** @typedef {import("./contract.js").Run} Run */
@@ -20,7 +21,9 @@ const moment = (when) => when &&
 
 /** What tells a run from others in a line.
  * @param {Run} run */
-export const lineOf = (run) => `${run.title || run.scenario}, ${moment(run.when)}, ${run.id}`;
+export const lineOf = (run) =>
+  [run.title || run.scenario, edited(run.changes), moment(run.when), run.id]
+    .filter(Boolean).join(", ");
 
 /** A table to open them from.
  * @param {Start} told */
@@ -30,11 +33,11 @@ export function keptRuns({ runs, kept }) {
     const rows = shown.map((run) => [
       button(run.title || run.scenario, () => state.look("run", { id: run.id }),
         { class: "plain" }),
-      moment(run.when), run.id]);
+      edited(run.changes) || null, moment(run.when), run.id]);
     const title = shown.length < kept ? `The newest ${shown.length} of ${kept}` : `${kept} kept`;
     const older = runs.length - shown.length;
     place.replaceChildren(
-      rows.length ? grid({ title, heads: ["run", "when", "id"], rows })
+      rows.length ? grid({ title, heads: ["run", "changed", "when", "id"], rows })
         : h("p", {}, "None yet: open a layout and simulate it."),
       older ? button(`Show ${older} older`, () => (draw(runs), focusOn(shown.length)))
         : shown.length < kept ? h("p", {}, "homenode runs lists all of them.") : "");

@@ -12,6 +12,7 @@ import { clearNotice, notice } from "./notice.js";
 import { leavePages, showRun, showStudies } from "./pages.js";
 import { beginFiles, showStart } from "./start.js";
 import * as state from "./state.js";
+import { edited } from "./words.js";
 
 const VIEWS = /** @type {const} */ (["start", "map", "compare", "advise", "run", "studies"]);
 const FILES = { scenario: "Scenario (TOML)", commands: "Commands that make it so",
@@ -67,7 +68,8 @@ const button = (id) => /** @type {HTMLButtonElement} */ (at(id));
 function simulate() {
   if (!state.now().base) return;
   const from = here();
-  const words = `The simulation of “${at("layout-title").textContent}” is done.`;
+  const title = at("layout-title").textContent, changed = edited(state.now().edits);
+  const words = `The simulation of “${title}”${changed ? ` with ${changed}` : ""} is done.`;
   const done = (/** @type {{run: string}} */ { run }) =>
     arrived(from, words, "Show the run", () => state.look("run", { id: run }));
   startAt({ title: "Simulation", done }, "/api/run", state.layout());

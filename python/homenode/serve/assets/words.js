@@ -55,6 +55,15 @@ export function byPartition(now, before) {
   return told.join(", ");
 }
 
+/** "lpar4 home book 7, lpar3 virtual processors 16": what was changed of a layout; of many the first.
+ * @param {Record<string, Value | null>} edits */
+export function edited(edits) {
+  const all = Object.entries(edits).map(([path, value]) =>
+    [whose(path), ofPath(path), value === null ? "" : told(value)].filter(Boolean).join(" "));
+  const more = all.length - MOST_NAMED;
+  return [...all.slice(0, MOST_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
 /** "book 5" of "book5".
  * @param {string} place */
 export function placeName(place) {

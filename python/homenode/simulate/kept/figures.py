@@ -64,6 +64,13 @@ class Figures:
         return dict(self.provenance.get("point", {}))
 
     @property
+    def changes(self) -> dict[str, object]:
+        """What was set otherwise than in the scenario that it was made of, by path; empty for one
+        that was run as it was read.
+        """
+        return dict(self.provenance.get("changes", {}))
+
+    @property
     def replications(self) -> int:
         """How many replications were kept."""
         return len(self.raw)

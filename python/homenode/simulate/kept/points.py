@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 USUAL = ("physc", "etr_per_s", "response_ms_p95", "elapsed_s")
 """Metrics that are shown if none are named, those without any value left out."""
+_MOST_CHANGES = 4
+_LONGEST = 40
 BEST, LIKE_BEST = "best", "like best"
 _MORE = frozenset({"etr_per_s", "itr_per_s", "home_share"})
 """Metrics of which more is better."""
@@ -111,6 +113,24 @@ def point_in_words(axes: Mapping[str, object]) -> str:
     """`virtual = 4, throttled = 2`, each axis by the end of its path that tells it from others."""
     names = short_names(tuple(axes))
     return ", ".join(f"{names[axis]} = {value}" for axis, value in axes.items())
+
+
+def changes_in_words(changes: Mapping[str, object]) -> str:
+    """`lpar4.home = book7, lpar3.processors.virtual = 16`; of many the first."""
+    told = [f"{_of(path)} = {_plain(value)}" for path, value in changes.items()]
+    more = [f"{len(told) - _MOST_CHANGES} more"] if len(told) > _MOST_CHANGES else []
+    return ", ".join([*told[:_MOST_CHANGES], *more])
+
+
+def _of(path: str) -> str:
+    """A path without the word that most begin with."""
+    return path.removeprefix("partition.")
+
+
+def _plain(value: object) -> str:
+    """A value; of one that is long, such as a course of steps, that it is another one."""
+    text = "none" if value is None else str(value)
+    return text if len(text) <= _LONGEST else "another"
 
 
 def short_names(axes: Sequence[str]) -> dict[str, str]:

@@ -68,6 +68,8 @@ class Job:
     """By path below the run folder, the files that the scenario names."""
     point: dict[str, object] = field(default_factory=dict)
     """Values of the axes, if it is a point of a sweep."""
+    changes: dict[str, object] = field(default_factory=dict)
+    """What was set otherwise than in the scenario that it was made of, by path."""
 
     @property
     def name(self) -> str:
@@ -132,6 +134,7 @@ def freeze(
         details=partition_details(frozen) if kept else {},
         machine=machine_facts(frozen),
         point=dict(getattr(frozen, "point", {})),
+        changes=dict(getattr(frozen, "changes", {})) if kept else {},
     )
 
 

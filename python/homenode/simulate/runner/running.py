@@ -175,6 +175,8 @@ def _provenance(job: Job, engine: Engine) -> Origin:
     }
     if job.point:
         found["point"] = job.point
+    if job.changes:
+        found["changes"] = job.changes
     return found
 
 

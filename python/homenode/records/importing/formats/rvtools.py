@@ -18,6 +18,7 @@ from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat, text_of
 from homenode.records.importing.shared.samples import Use, add_use
+from homenode.records.importing.shared.words import counted
 
 SHEETS = frozenset({"vInfo", "vCPU", "vHost"})
 """Sheets that are read."""
@@ -248,7 +249,8 @@ def _say_pools(source: Input, facts: Facts, machines: list[_Machine]) -> None:
     inside = [one for one in machines if one.pool is not None]
     if inside:
         names = listed(sorted({str(one.pool) for one in inside}))
-        text = f"{len(inside)} virtual machines are in resource pools, which are left out ({names})"
+        who = f"{counted(len(inside), 'virtual machine')} {'is' if len(inside) == 1 else 'are'}"
+        text = f"{who} in resource pools, which are left out ({names})"
         step = "their shares count among all; write [[resource_pool]] and resource_pool"
         facts.notices.append(Notice(f"{text}: {step}", source.at(inside[0].line)))
 
