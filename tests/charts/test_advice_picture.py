@@ -23,6 +23,6 @@ def test_before_and_after_with_the_moves() -> None:
     assert drawn["description"].startswith("1 change saves 2 cores.")
     assert "db: home from book0 to book1" in drawn["description"]
     assert "as it is cores 16.00; advice 1 cores 14.00" in drawn["description"]
-    assert len(drawn["vconcat"]) == 2
+    assert len(drawn["hconcat"]) == 2
     # Where nothing is better there are no moves to show.
-    assert len(advice_picture(Advice(**{**vars(told), "best": ()})).to_dict()["vconcat"]) == 1
+    assert len(advice_picture(Advice(**{**vars(told), "best": ()})).to_dict()["hconcat"]) == 1

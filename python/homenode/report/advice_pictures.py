@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _USED = "cores"
 
 
-def advice_picture(told: Advice) -> alt.VConcatChart:
-    """Cores of the layout as it is and of those that are advised, then the moves of each."""
+def advice_picture(told: Advice) -> alt.HConcatChart:
+    """Cores of the layout as it is and of those that are advised, beside them the moves of each."""
     import altair as alt
 
     bars = [_bar("as it is", told.do_nothing)]
@@ -30,7 +30,8 @@ def advice_picture(told: Advice) -> alt.VConcatChart:
     title = f"Advice for {told.name}"
     first = charts.beside({"cores for the work of now": bars}, title, {_USED: charts.GAIN})
     drawn: list[alt.VConcatChart | alt.LayerChart] = [first, *parts]
-    chart: alt.VConcatChart = alt.vconcat(*drawn).properties(
+    beside = [first, alt.vconcat(*parts)] if parts else [first]
+    chart: alt.HConcatChart = alt.hconcat(*beside).properties(
         description=f"{told.told} {charts.said(drawn)}"
     )
     return chart

@@ -28,21 +28,32 @@ MOST_POINTS = 48
 _LINES = {USED: charts.MANY[0], ENTITLED: charts.LOSS, POOL: charts.GAIN}
 
 
-def course_picture(told: Course) -> alt.VConcatChart:
-    """All partitions stacked, each by itself, their responses and their waits for a core."""
-    import altair as alt
-
+def course_parts(told: Course, most: int | None = None) -> list[alt.ConcatChart | alt.LayerChart]:
+    """All partitions stacked, each by itself, so many of them at `most` in a part, their responses
+    and their waits for a core.
+    """
     names = [one["partition"] for one in told["partitions"]]
-    colours = _colours(names)
-    stacked: dict[str, Panel] = {"all": {"title": told["unit"], "stacked": True}}
-    each: dict[str, Panel] = {name: {"title": told["unit"], "stacked": False} for name in names}
+    most, unit = most or len(names), told["unit"]
+    stacked: dict[str, Panel] = {"all": {"title": unit, "stacked": True}}
     parts: list[alt.ConcatChart | alt.LayerChart] = [
-        charts.courses({"all": together(told)}, stacked, colours),
-        charts.courses({name: alone(told, name) for name in names}, each, _lines_of(told)),
+        charts.courses({"all": together(told)}, stacked, _colours(names))
     ]
+    for at in range(0, len(names), most):
+        some = names[at : at + most]
+        each: dict[str, Panel] = {name: {"title": unit, "stacked": False} for name in some}
+        lines = {name: alone(told, name) for name in some}
+        parts.append(charts.courses(lines, each, _lines_of(told)))
     for of, title in SPREADS.items():
         if rows := distributions(told, of):
             parts.append(charts.spreads(rows, title))
+    return parts
+
+
+def course_picture(told: Course) -> alt.VConcatChart:
+    """The same below each other."""
+    import altair as alt
+
+    parts = course_parts(told)
     title = f"{told['run']}, replication {told['replication']}"
     whole = alt.vconcat(*parts).resolve_scale(color="independent", strokeDash="independent")
     chart: alt.VConcatChart = whole.properties(

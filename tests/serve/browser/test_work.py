@@ -129,7 +129,8 @@ def test_a_name_that_begins_a_refusal_is_written_as_it_is(opened: Desk) -> None:
 
 
 def test_the_first_screen_does_not_grow_with_what_is_kept(opened: Desk) -> None:
-    of_one = {"scenario": "small", "title": "small", "when": "", "version": ""}
+    changes = {"partition.one.home": "drawer1", "partition.one.workload.demand": None}
+    of_one = {"scenario": "small", "title": "small", "when": "", "version": "", "changes": changes}
 
     def many(route: Route) -> None:
         told = route.fetch().json()
@@ -141,6 +142,7 @@ def test_the_first_screen_does_not_grow_with_what_is_kept(opened: Desk) -> None:
     rows, kept = opened.page.locator("#kept tbody tr"), opened.page.locator("#kept")
     expect(rows).to_have_count(10)
     expect(kept).to_contain_text("The newest 10 of 230")
+    expect(rows.first).to_contain_text("one home drawer 1, one demand")
     opened.page.get_by_role("button", name="Show 190 older").click()
     expect(rows).to_have_count(200)
     expect(rows.nth(10).get_by_role("button")).to_be_focused()

@@ -19,6 +19,8 @@ MOST_BYTES = 3_000_000
 """What can be mailed."""
 _LONG = 12
 """Rows beyond which a table is folded on the screen; it prints whole."""
+_WHOLE = 24
+"""Rows up to which one that stands beside another is kept on one page."""
 _HALF = 62
 """Letters of a row that two tables side by side leave room for on paper, blanks between counted."""
 _BROAD = 1.5
@@ -47,14 +49,17 @@ summary { cursor: pointer; font-weight: 600; min-height: 24px; }
 @media (max-width: 700px) { figure svg { max-width: none; } }
 @media print { figure svg { max-height: 22cm; } .wide, figure { overflow: visible; }
   figure.broad svg { max-height: 8.2cm; } h2 + p:has(+ figure) { break-after: avoid; } }
-@media print { .abreast { columns: 2; column-gap: 1cm; } .abreast details { break-inside: auto; }
-  td:not(:last-child), tbody th { white-space: nowrap; } }
+@media print { .abreast { columns: 2; column-gap: 1cm; } .abreast .wide { margin-top: 0; }
+  td:not(:last-child), tbody th { white-space: nowrap; } th, td { padding-right: .5rem; } }
 @media print { body { max-width: none; margin: 0; font-size: 10pt; line-height: 1.35; }
   h1 { margin: 0; } h2 { break-after: avoid; margin-top: 1rem; padding-top: .6rem; }
   table { font-size: 8.5pt; margin: .5rem 0; } p { margin: .5rem 0; orphans: 3; widows: 3; }
-  figure { margin: .5rem 0; } figure, tr { break-inside: avoid; } }
+  figure { margin: .5rem 0; padding: 0; } figure, tr { break-inside: avoid; }
+  tr:first-child:not(:last-child) { break-after: avoid; }
+  tr:last-child:not(:first-child) { break-before: avoid; } }
 @media print { pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-  summary { list-style: none; } summary, caption, thead { break-after: avoid; } }
+  summary { list-style: none; } summary, caption, thead { break-after: avoid; }
+  summary, caption, thead, .whole { break-inside: avoid; } }
 @media print { details::details-content { content-visibility: visible; block-size: auto; } }
 """
 
@@ -122,18 +127,19 @@ def _figure(picture: Picture, key: str) -> str:
 
 
 def _is_narrow(grid: Grid) -> bool:
-    """Whether it is long, and two such stand side by side on a page."""
+    """Whether two such stand side by side on a page."""
     rows = [grid.heads, *grid.rows]
     widths = [max(len(row[at]) for row in rows) + 2 for at in range(len(grid.heads))]
-    return len(grid.rows) > _LONG and sum(widths) <= _HALF
+    return sum(widths) <= _HALF
 
 
 def _table(grid: Grid) -> str:
     if len(grid.rows) <= _LONG:
-        return _wide(grid, grid.title)
+        return f'<div class="whole">\n{_wide(grid, grid.title)}\n</div>'
     heading = escape(grid.title or f"{len(grid.rows)} rows")
     text = _wide(replace(grid, title=""), heading)
-    return f"<details>\n<summary>{heading}</summary>\n{text}\n</details>"
+    kind = ' class="whole"' if len(grid.rows) <= _WHOLE and _is_narrow(grid) else ""
+    return f"<details{kind}>\n<summary>{heading}</summary>\n{text}\n</details>"
 
 
 def _wide(grid: Grid, name: str) -> str:

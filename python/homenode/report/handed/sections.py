@@ -17,9 +17,10 @@ from homenode.model.catalog import profiles as shipped
 from homenode.model.numbers import number
 from homenode.planner import Advice
 from homenode.planner.reasons import told_change
+from homenode.report import charts
 from homenode.report.advice import advice_lines, advice_table, command_lines
 from homenode.report.advice_pictures import advice_picture
-from homenode.report.course_pictures import course_picture
+from homenode.report.course_pictures import course_parts
 from homenode.report.courses import course_tables
 from homenode.report.handed.section import Picture, Section, grid_of
 from homenode.report.handed.trust import (
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 _MOST_DRAWN = 4
 """Partitions whose waterfall is drawn, those that use most; of all there is a table."""
+_MOST_COURSES = 9
+"""Partitions of a drawing over time: of three rows letters are read on paper too."""
 _WIDE = 200
 _USEFUL = "useful work"
 _MOST_CHANGES = 6
@@ -69,7 +72,7 @@ def sections(
     found += [_answer(base, explained, third), _cores(base, explained)]
     found += [_against(base, other) for other in others]
     found += [_advice(advice)] if advice is not None else []
-    return [*found, _over_time(base), _trust(base, studies), _origin(runs)]
+    return [*found, _over_time(base), _trust(studies), _origin(runs), _assumed(base)]
 
 
 def _names(base: Run, other: Run) -> tuple[str, str]:
@@ -189,21 +192,30 @@ def _advice(told: Advice) -> Section:
 
 def _over_time(run: Run) -> Section:
     told = course_of(run, 0)
-    says = "Cores of each partition by interval, against entitlement, pool and capacity"
+    says = "The first replication, interval by interval, as in the tables beneath"
+    pictures = [
+        Picture(part, f"{says}. {charts.said([part])}")
+        for part in course_parts(told, _MOST_COURSES)
+    ]
     tables = tuple(grid_of(one) for one in course_tables(told, _WIDE))
-    lines = ("The first replication, interval by interval.",)
-    return Section("Over time", lines, (Picture(course_picture(told), says),), tables)
+    return Section("Over time", ("The first replication, interval by interval.",), pictures, tables)
 
 
-def _trust(run: Run, studies: list[StudyResult]) -> Section:
+def _trust(studies: list[StudyResult]) -> Section:
     table = trust_table(studies)
     where = "" if table is None else "The table holds studies of what this run uses against that. "
-    assumes = "What nothing publishes, of the machine and of the work, is assumed, as listed below."
-    lines = [trust_line(studies), f"{where}{assumes}"]
-    profiles = [profile(name) for name in dict.fromkeys(_profiles(run)) if name in shipped()]
-    assumed = [assumed_table(scenario_of(run).machine), *map(assumed_table, profiles)]
-    tables = [grid_of(one) for one in (table, *assumed) if one is not None]
+    assumes = "What nothing publishes, of the machine and of the work, is assumed, as listed at the"
+    lines = [trust_line(studies), f"{where}{assumes} end."]
+    tables = [] if table is None else [grid_of(table)]
     return Section("How far it can be trusted", lines, (), tables)
+
+
+def _assumed(run: Run) -> Section:
+    """Last, for it is long and small print."""
+    profiles = [profile(name) for name in dict.fromkeys(_profiles(run)) if name in shipped()]
+    told = [assumed_table(scenario_of(run).machine), *map(assumed_table, profiles)]
+    lines = ("Each figure with the range that it may have, and why it is taken to be that.",)
+    return Section("What is assumed", lines, (), [grid_of(one) for one in told])
 
 
 def _profiles(run: Run) -> Iterator[str]:
