@@ -15,6 +15,7 @@ from homenode.cli import call
 from homenode.errors import NotFoundError
 from homenode.model.estimate import Estimate, estimate, student_t
 from homenode.report.points import as_csv, markdown
+from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.kept.points import (
     BEST,
     LIKE_BEST,
@@ -193,6 +194,7 @@ def test_runs_of_one_name_are_told_apart_by_what_was_changed(ask: Ask) -> None:
     assert ask("runs", "--out", "apart").count(words) == 1
     told = [one["changes"] for one in json.loads(ask("runs", "--out", "apart", "--json"))]
     assert sorted(told, key=str) == sorted([changes, None], key=str)
+    assert KeptRun.load("shop", "apart").changes == {}, "the layout itself, if it is not the newest"
     many = {f"partition.p{at}.demand": [0.5] * 99 for at in range(9)}
     assert changes_in_words(many).endswith("p3.demand = another, 5 more")
 

@@ -21,6 +21,8 @@ _LONG = 12
 """Rows beyond which a table is folded on the screen; it prints whole."""
 _WHOLE = 24
 """Rows up to which one that stands beside another is kept on one page."""
+_BRIEF = 40
+"""Letters up to which a cell takes one line, on a narrow screen too."""
 _HALF = 62
 """Letters of a row that two tables side by side leave room for on paper, blanks between counted."""
 _BROAD = 1.5
@@ -37,7 +39,7 @@ h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-top: 1px solid var(
   padding-top: 1rem; }
 figure { margin: 1rem 0; padding: .5rem; overflow-x: auto; }
 figure svg { max-width: 100%; height: auto; }
-.wide, pre { overflow-x: auto; }
+.wide, pre { overflow-x: auto; } .brief :is(th, td) { white-space: nowrap; }
 pre { font-size: 13px; }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums;
   font-size: 14px; }
@@ -145,6 +147,9 @@ def _table(grid: Grid) -> str:
 def _wide(grid: Grid, name: str) -> str:
     """A table that is moved sideways, by keys too, where it is wider than the screen."""
     label = escape(name or "Table", quote=True)
+    longest = max(len(cell) for row in grid.rows for cell in row)
+    kind = "wide brief" if longest <= _BRIEF else "wide"
     return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{label}">\n{grid.html()}\n</div>'
+        f'<div class="{kind}" tabindex="0" role="region" aria-label="{label}">\n'
+        f"{grid.html()}\n</div>"
     )

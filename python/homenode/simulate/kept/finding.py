@@ -53,12 +53,17 @@ def _written_at(folder: Path) -> float:
 
 def run_of(folder: Path) -> str | None:
     """The id of the run that a folder holds; None if it does not say."""
+    run = _told(folder).get("run")
+    return run if isinstance(run, str) else None
+
+
+def _told(folder: Path) -> dict[str, object]:
+    """What a folder says of where it is from; nothing if that cannot be read."""
     try:
         told = json.loads((folder / PROVENANCE).read_bytes())
     except (OSError, ValueError, RecursionError):
-        return None
-    run = told.get("run") if isinstance(told, dict) else None
-    return run if isinstance(run, str) else None
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def original(folder: Path) -> Path | None:
@@ -72,8 +77,9 @@ def original(folder: Path) -> Path | None:
 
 def find(which: str | Path, root: str | Path) -> Path:
     """The folder of a run, by its path, its name, the id of the run, a unique beginning, the name
-    of the scenario (its newest run) or `latest`, which is no copy. Runs of studies answer to their
-    names, but where a run beside does. Raises `NotFoundError`.
+    of the scenario (its newest run; layouts that advice or a reader changed have that name too, and
+    come after those that are as in the file) or `latest`, which is no copy. Runs of studies answer
+    to their names, but where a run beside does. Raises `NotFoundError`.
     """
     folder = Path(which)
     if folder.is_dir() and (isinstance(which, Path) or "/" in str(which)):
@@ -99,7 +105,8 @@ def _called(name: str, folders: Sequence[Path]) -> Path | None:
     of_scenario = [one for one in folders if one.name.rpartition("-")[0] == name]
     beginning = [one for one in folders if name and one.name.startswith(name)]
     if exact or of_scenario:
-        return (exact or of_scenario)[0]
+        as_read = (one for one in of_scenario if not _told(one).get("changes"))
+        return exact[0] if exact else next(as_read, of_scenario[0])
     if len(beginning) > 1:
         names = ", ".join(one.name for one in beginning[:8])
         raise NotFoundError(f"{name} could be any of the runs {names}; write more of the id")
