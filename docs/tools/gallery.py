@@ -27,11 +27,14 @@ TRUST = ROOT / "docs" / "img" / "trust.svg"
 FRONT = ROOT / "docs" / "img" / "front.svg"
 EXAMPLES = ROOT / "examples"
 FRAME = EXAMPLES / "p795-shared-book.toml"
+WAITING = EXAMPLES / "linux-groups.toml"
+"""One in which partitions wait for a core."""
 _MOST_ROWS = 60
 
 DRAWN = {
     "The machine with a run on it": ["show", "p795-shared-book"],
     "Cores over time, and responses": ["show", "p795-shared-book", "--over-time"],
+    "Responses and waits for a core": ["show", "linux-groups", "--over-time"],
     "Who was on which core": [
         "show", "p795-shared-book", "--dispatches", "3 s", "--lasting", "20 ms",
     ],
@@ -94,6 +97,7 @@ def _made(*commands: list[str]) -> Iterator[Path]:
         copy_to(".")
         Path("use.csv").write_text("\n".join(_recorded()) + "\n")
         _done(["run", FRAME.name])
+        _done(["run", str(WAITING), "-n", "2"])
         for at, command in enumerate(commands):
             for ending in ("svg", "json"):
                 _done([*command, "--picture", f"{at}.{ending}"])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import resource
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -109,6 +111,52 @@ def test_two_kept_runs_are_held_against_each_other_as_simulated(
         row["right"] - row["left"] == pytest.approx(row["difference"]) for row in told["rows"]
     )
     assert told["says"].startswith("Simulated: ")
+
+
+HOST = """\
+machine = {{ model = "intel-xeon-6240-2s", policy = "{policy}" }}
+run = {{ duration = "20 ms", warmup = "10 ms" }}
+
+[[partition]]
+name = "web"
+processors = {{ mode = "shared", virtual = 2 }}
+memory = "8 GiB"
+workload = {{ kind = "loops", count = 2, endless = true, profile = "oltp" }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "define"),
+    [("linux", "virsh define web.xml\n"), ("credit2", "virsh -c xen:///system define web.xml\n")],
+)
+def test_a_layout_of_a_host_is_handed_out_as_domains(
+    visitor: Any, policy: str, define: str
+) -> None:
+    told = HOST.format(policy=policy).encode()
+    name = visitor.send("/api/upload", told, content_type="application/toml").json()["scenario"]
+    asked = {"base": f"scenario:{name}", "edits": {}, "what": "commands"}
+    answer = visitor.ask("/api/download", asked)
+    assert answer.status_code == 200, answer.text
+    archive = zipfile.ZipFile(io.BytesIO(answer.content))
+    assert archive.namelist() == ["commands/commands.txt", "commands/web.xml"]
+    assert archive.read("commands/commands.txt").decode() == define
+    assert b"<name>web</name>" in archive.read("commands/web.xml")
+
+
+def test_commands_are_text_where_they_are_the_whole_of_it_and_refused_where_none_are_known(
+    visitor: Any, small: bytes, out: Path
+) -> None:
+    name = visitor.send("/api/upload", small, content_type="application/toml").json()["scenario"]
+    asked = {"base": f"scenario:{name}", "edits": {}, "what": "commands"}
+    answer = visitor.ask("/api/download", asked)
+    assert "chsyscfg" in answer.text
+    kept = {one.name for one in out.iterdir()}
+    told = HOST.format(policy="esxi").encode()
+    name = visitor.send("/api/upload", told, content_type="application/toml").json()["scenario"]
+    answer = visitor.ask("/api/download", {**asked, "base": f"scenario:{name}"})
+    assert answer.status_code >= 400
+    assert "no commands are known" in answer.json()["error"]["message"]
+    assert {one.name for one in out.iterdir()} == kept, "nothing is simulated for it"
 
 
 def test_a_job_is_cancelled_and_its_process_goes(visitor: Any, out: Path) -> None:

@@ -313,7 +313,12 @@ async def _download(request: Request) -> Response:
         return _file(content, name, kind)
     if what == "commands":
         job = desk.jobs.start(visitor, {"kind": "commands", **work})
-        text = (await desk.jobs.result(job))["text"]
+        files: dict[str, str] = (await desk.jobs.result(job))["files"]
+        if len(files) > 1:
+            told = {name: text.encode() for name, text in files.items()}
+            content = layouts.archive("commands", told)
+            return _file(content, "commands.zip", "application/zip")
+        (text,) = files.values()
         return _file(text.encode(), "commands.txt", "text/plain; charset=utf-8")
     if what == "report":
         target = desk.workspace.new_folder(visitor).with_suffix(".html")

@@ -12,9 +12,11 @@ import math
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from homenode.errors import HomenodeError, Where
@@ -224,15 +226,31 @@ def _shown(asked: dict[str, Any], _: Tell) -> dict[str, Any]:
 
 
 def _commands(asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Commands that bring a layout about, from a run of it."""
+    """What brings a layout about, as files by name, from a run of it: commands, or of a Linux or
+    Xen host the domains and the commands that define them.
+    """
+    policy = changed(asked["path"], asked["edits"]).machine.hypervisor.policy
+    if policy not in _FORMS:
+        raise HomenodeError(
+            "no commands are known for this platform",
+            next_step="take the scenario as a file, or the report",
+        )
     run = Run.load(_run({**asked, "replications": 1}, tell)["run"], asked["out"])
-    form = exporter(_FORMS.get(run.spec["machine"]["hypervisor"]["policy"], "libvirt"))
-    if not isinstance(form, Commands):
-        raise HomenodeError("no commands are known for this platform")
-    return {"text": "".join(f"{line}\n" for line in form.make(run, ExportOptions()))}
+    form = exporter(_FORMS[policy])
+    if isinstance(form, Commands):
+        lines = "".join(f"{line}\n" for line in form.make(run, ExportOptions()))
+        return {"files": {"commands.txt": lines}}
+    with tempfile.TemporaryDirectory() as own:
+        written = form.write(run, Path(own) / "domains", ExportOptions())
+        files = {path.name: path.read_text(encoding="utf-8") for path in written}
+    define = "virsh -c xen:///system define" if policy == "credit2" else "virsh define"
+    lines = "".join(f"{define} {quote(name)}\n" for name in files)
+    return {"files": {"commands.txt": lines, **files}}
 
 
-_FORMS = {"phyp": "hmc", "prsm": "zvm", "dedicated": "vpars"}
+_FORMS = {
+    "phyp": "hmc", "prsm": "zvm", "dedicated": "vpars", "linux": "libvirt", "credit2": "libvirt",
+}  # fmt: skip
 _JOBS: dict[str, Callable[[dict[str, Any], Tell], dict[str, Any]]] = {
     "run": _run, "advise": _advise, "import": _import, "report": _report, "shown": _shown,
     "commands": _commands,

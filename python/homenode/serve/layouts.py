@@ -248,9 +248,14 @@ def file_of(path: str, edits: Edits) -> tuple[str, bytes]:
         text = scenario.to_toml() if edits else scenario.text
         return f"{scenario.name}.toml", text.encode()
     text, files = stand_alone(scenario)
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as to:
-        for name, content in {f"{scenario.name}.toml": text.encode(), **files}.items():
-            of_no_hour = zipfile.ZipInfo(f"{scenario.name}/{name}")
-            to.writestr(of_no_hour, content, zipfile.ZIP_DEFLATED)
-    return f"{scenario.name}.zip", archive.getvalue()
+    told = {f"{scenario.name}.toml": text.encode(), **files}
+    return f"{scenario.name}.zip", archive(scenario.name, told)
+
+
+def archive(folder: str, files: Mapping[str, bytes]) -> bytes:
+    """Files by name, in a folder of an archive; the same bytes at any hour."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as to:
+        for name, content in files.items():
+            to.writestr(zipfile.ZipInfo(f"{folder}/{name}"), content, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
