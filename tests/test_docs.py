@@ -70,7 +70,7 @@ def test_the_gallery_has_every_chart_that_there_is() -> None:
         "heat": "A sweep of two things", "intervals": "One host against another",
         "loads": "What comes out under each load", "lying": "Headroom over days",
         "moves": "Advice, before and after", "slices": "Who was on which core",
-        "spreads": "Cores over time, and responses",
+        "spreads": "Responses and waits for a core",
         "waterfall": "Where the cores of a partition went",
     }  # fmt: skip
     charts = ROOT / "python" / "homenode" / "report" / "charts"
