@@ -295,10 +295,11 @@ class Scenario:
         """In which values it differs from the scenario that it was changed from, by path; those of
         a sweep's axes stand in `point`.
         """
-        if self.origin is None:
-            return {}
-        was, told = self.origin.data, {"sweep": None, **self.point}.items()
+        told = {"sweep": None, **self.point}.items()
         since = [one for one in self.edits.items() if one not in told]
+        if self.origin is None or not since:
+            return {}
+        was = self.origin.data
         return {path: value for path, value in since if _differs(was, path, value)}
 
     @property

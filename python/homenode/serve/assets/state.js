@@ -18,7 +18,7 @@ const WITH = ["left", "right", "id", "study"];
 /** @type {State} */
 let state = { view: "start", base: null, edits: {}, with: {} };
 /** Steps that can be taken back; older ones are still behind the browser's own "back". */
-const MOST_UNDONE = 200;
+const MOST_UNDONE = 100;
 /** @type {Record<string, Value>[]} */
 let past = [];
 /** @type {Record<string, Value>[]} */
