@@ -538,7 +538,15 @@ def _summary(
     reason = f"all {processors(partition)} virtual processors are always busy" if unsteady else None
     count = totals["tx_done"]
     response = (
-        {"count": count, "mean": 5e7, "p50": 4e7, "p95": 9e7, "p99": 1.2e8, "max": 2e8}
+        {
+            "count": count,
+            "mean": 5e7,
+            "p50": 4e7,
+            "p95": 9e7,
+            "p99": 1.2e8,
+            "p999": 1.6e8,
+            "max": 2e8,
+        }
         if count
         else {"count": 0}
     )
@@ -548,6 +556,7 @@ def _summary(
         "p50": 1e4,
         "p95": 5e4,
         "p99": 9e4,
+        "p999": 1.2e5,
         "max": 2e5,
     }
     finished = {}

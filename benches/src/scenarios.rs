@@ -241,6 +241,7 @@ fn power_795() -> Machine {
     };
     let distance = |local, near, far| ByDistance { local, near, far };
     Machine {
+        turbo_hz: vec![],
         name: "ibm-power-795".to_string(),
         generation: "POWER7".to_string(),
         clock_hz: CLOCK_HZ,

@@ -25,7 +25,7 @@ COUNTERS: dict[str, float] = {
     "throttled_ns": 6_000_000_000,
     "costop_ns": 400_000_000,
 }
-WAITS = {"count": 500, "mean": 2_000_000.0, "p99": 4_000_000}
+WAITS = {"count": 500, "mean": 2_000_000.0, "p99": 4_000_000, "p999": 9_000_000}
 TOTALS = Totals(SHAPE, 4.0, COUNTERS, dispatch_wait_ns=WAITS, all_busy_ns=8_000_000_000)
 BY_HAND = {
     "cpu_share_pct": 25.0,
@@ -36,6 +36,7 @@ BY_HAND = {
     "run_delay_cores": 0.25,
     "run_delay_ms": 2.0,
     "run_delay_ms_p99": 4.0,
+    "run_delay_ms_p999": 9.0,
     "steal_pct": 10.0,
     "halt_poll_pct": 10.0,
     "throttled_periods_pct": 75.0,

@@ -187,6 +187,54 @@ fn the_limit_of_a_pool_binds_the_sum_of_all_in_it() {
     assert_cores(&outcome, "b", 0.75, 0.03);
 }
 
+/// On processors that idle, where nobody takes anything from anybody but what the pool may use.
+#[test]
+fn the_limit_of_a_pool_is_divided_by_shares() {
+    let spec_of = |third: Partition| {
+        let pools = vec![
+            pool("p", None, 1000, Some(2.0)),
+            pool("q", Some(0), 1000, None),
+        ];
+        let vms = vec![
+            inside(0, vm("a", 4, Some(3000))),
+            inside(1, vm("b", 4, Some(10))),
+            inside(1, third),
+        ];
+        let mut spec = pooled("core:12", pools, vms);
+        spec.warmup_ns = 3 * SECOND;
+        spec
+    };
+    // 3000 of 4000, and the rest by halves.
+    let outcome = run(&spec_of(vm("c", 4, Some(10))), 0);
+    for (name, wanted) in [("a", 1.5), ("b", 0.25), ("c", 0.25)] {
+        assert_cores(&outcome, name, wanted, 0.02);
+    }
+    // What one does not want, the others have: first who is in the same pool.
+    let mut idle = vm("c", 4, Some(10));
+    on_off(1, 1e3, SECOND, &mut idle);
+    let outcome = run(&spec_of(idle), 0);
+    assert_cores(&outcome, "a", 1.5, 0.03);
+    assert_cores(&outcome, "b", 0.5, 0.03);
+    assert!(outcome.total("c", "throttled_ns") == 0.0);
+}
+
+/// One that works now and then may have all of a pool's limit that nobody else wants.
+#[test]
+fn a_burst_in_a_pool_waits_for_its_limit_alone() {
+    let burst = |limit: f64| {
+        let mut one = inside(0, vm("a", 4, Some(1000)));
+        on_off(4, 5e6, SECOND / 10, &mut one);
+        let mut rest = inside(0, vm("b", 4, Some(9000)));
+        on_off(1, 1e3, SECOND, &mut rest);
+        let pools = vec![pool("p", None, 1000, Some(limit))];
+        let mut spec = pooled("core:8", pools, vec![one, rest]);
+        spec.warmup_ns = 3 * SECOND;
+        run(&spec, 0).total("a", "throttled_ns")
+    };
+    assert_eq!(burst(1.5), 0.0);
+    assert!(burst(0.5) > 0.0);
+}
+
 #[test]
 fn what_a_pool_has_reserved_it_gets_against_many_shares() {
     let mut reserving = pool("p", None, 10, None);

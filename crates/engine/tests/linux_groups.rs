@@ -62,6 +62,21 @@ fn one_more_than_processors_takes_turns() {
     }
 }
 
+/// If each looked for work in the same order, two of ten would share a processor for good, and half
+/// of twenty-four.
+#[test]
+fn equals_that_do_not_fit_take_turns() {
+    for (cpus, count) in [(8, 10), (16, 24)] {
+        let got = used(&host(cpus, &vec![(100, None, 1); count], 60));
+        let each = f64::from(cpus) / count as f64;
+        let off = |cores: &f64| (cores / each - 1.0).abs();
+        assert!(
+            got.iter().all(|cores| off(cores) < 0.2),
+            "{got:?} of {each}"
+        );
+    }
+}
+
 /// A random host: processors and groups, some with quotas. Threads are as many as processors, or
 /// any number up to twice as many.
 fn random(seed: u64, any: bool) -> (u16, Vec<Of>) {

@@ -64,7 +64,8 @@ fn elapsed(e: &Elapsed) -> Value {
 
 fn quantiles(q: &Quantiles) -> Value {
     json!({
-        "count": q.count, "mean": q.mean, "p50": q.p50, "p95": q.p95, "p99": q.p99, "max": q.max,
+        "count": q.count, "mean": q.mean, "p50": q.p50, "p95": q.p95, "p99": q.p99,
+        "p999": q.p999, "max": q.max,
     })
 }
 

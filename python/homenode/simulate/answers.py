@@ -30,8 +30,8 @@ class Batch(TypedDict):
 
 
 Distribution = dict[str, float]
-"""Times [ns]: `count`, `mean`, `p50`, `p95`, `p99`, `max`; without its percentiles where only sums
-are known, empty where nothing is."""
+"""Times [ns]: `count`, `mean`, `p50`, `p95`, `p99`, `p999`, `max`; without its percentiles where
+only sums are known, empty where nothing is."""
 
 
 class Finished(TypedDict):

@@ -174,7 +174,7 @@ pub(super) fn idle_ns(machine: &Machine, profile: &Profile, threads: u8) -> f64 
     stall_ns += before * machine.memory_ns.local + copied * memory_line_ns(machine);
     let core_ns = core_ns(machine, profile);
     let stream = Stream::of(machine, profile, threads, core_ns);
-    let lines_ns = stream.map_or(0.0, |stream| stream.wait_ns(machine.memory_ns.local));
+    let lines_ns = stream.map_or(0.0, |stream| stream.wait_ns(machine.memory_ns.local, 1.0));
     core_ns + stall_ns * (1.0 - profile.overlap) + lines_ns
 }
 

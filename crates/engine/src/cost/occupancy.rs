@@ -3,6 +3,7 @@
 
 use super::age::Ages;
 use super::class::Class;
+use super::clocks::Clocks;
 use super::fabric::Fabric;
 use super::port::Wants;
 use super::relief::Asked;
@@ -18,6 +19,8 @@ pub struct Occupancy {
     pub ages: Ages,
     /// Controllers, links and caches with a bandwidth.
     pub fabric: Fabric,
+    /// How fast cores are clocked.
+    pub clocks: Clocks,
     /// This window's work, looked at again if more was asked for than fits.
     spent: Vec<Spent>,
 }
@@ -59,6 +62,7 @@ impl Occupancy {
         Self {
             ages: Ages::new(machine, tree),
             fabric: Fabric::new(machine, tree),
+            clocks: Clocks::new(machine, tree),
             spent: Vec::new(),
         }
     }
@@ -103,7 +107,10 @@ impl Occupancy {
         };
         let (a, b) = (toll(one), toll(other));
         let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-2 + 1e-3 * a;
-        is_near(a.0, b.0) && is_near(a.1, b.1) && self.ages.are_alike(tree, one, other)
+        is_near(a.0, b.0)
+            && is_near(a.1, b.1)
+            && self.clocks.are_alike(one, other)
+            && self.ages.are_alike(tree, one, other)
     }
 
     /// Whether somebody waits at one of some ports.
@@ -115,6 +122,7 @@ impl Occupancy {
     pub fn follow(&mut self, other: &Self) {
         self.ages.follow(&other.ages);
         self.fabric.follow(&other.fabric);
+        self.clocks.follow(&other.clocks);
     }
 
     /// Adds lines that came from other nodes' caches to a chip.

@@ -65,7 +65,7 @@ impl Class {
         self.wants.memory = asked;
         self.wants.memory_work = fixed.memory_work;
         self.books
-            .add(Book::Useful, fixed.core_ns + fixed.kernel_ns);
+            .add(Book::Useful, core_ns(place, fixed) + fixed.kernel_ns);
         self.add_hits(place, fixed, &levels);
         self.add_sharers(place, fixed, &sharers);
         self.add_roamed(place, fixed, (&levels, &sharers));
@@ -119,7 +119,12 @@ impl Class {
                 self.wants.outside += hits;
                 toll += place.occupancy.fabric.near_toll(place.chip);
             }
-            self.book_lines(book, hits, (cache.latency_ns, toll), fixed);
+            let latency_ns = if cache.scope <= CacheScope::Core {
+                cache.latency_ns * place.cycle()
+            } else {
+                cache.latency_ns
+            };
+            self.book_lines(book, hits, (latency_ns, toll), fixed);
             self.book_copies(book, levels.copied(level), cache.line_ns, fixed);
         }
     }
@@ -222,7 +227,7 @@ impl Class {
             share * (ns + toll.delay_ns)
         });
         let latency_ns: f64 = parts.sum();
-        let exposed = stream.wait_ns(latency_ns) / latency_ns;
+        let exposed = stream.wait_ns(latency_ns, place.cycle()) / latency_ns;
         for &(domain, share) in domains {
             let (distance, (ns, toll)) = way(domain);
             let (book, source) = of_memory(distance);
@@ -264,6 +269,12 @@ impl Class {
     }
 }
 
+/// Core part of an instruction at the clock that its chip has [ns].
+#[inline]
+fn core_ns(place: &Place, fixed: &Fixed) -> f64 {
+    fixed.core_ns * place.cycle()
+}
+
 /// What a line from memory at a distance is booked under and counted as.
 #[inline]
 fn of_memory(distance: Distance) -> (Book, Source) {
@@ -279,9 +290,9 @@ fn of_memory(distance: Distance) -> (Book, Source) {
 fn siblings_ns(place: &Place, fixed: &Fixed, sum: &Sum) -> f64 {
     if place.snoozing_sibling {
         // The busy thread decodes in 15 of 16 cycles, so its core part takes 16/15 of the time.
-        fixed.core_ns * IDLE_SIBLING_SLOTS / (1.0 - IDLE_SIBLING_SLOTS)
+        core_ns(place, fixed) * IDLE_SIBLING_SLOTS / (1.0 - IDLE_SIBLING_SLOTS)
     } else if place.threads > 1 {
-        let issue = fixed.core_ns * place.partition.profile.issue_share;
+        let issue = core_ns(place, fixed) * place.partition.profile.issue_share;
         let busy = sum.total();
         let lone = busy * fixed.lone;
         place.contention.lost(place.threads, busy, issue, lone)

@@ -33,6 +33,12 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
+    /// Time of a cycle of the core, in proportion to one of the machine's clock.
+    #[inline]
+    pub(super) fn cycle(&self) -> f64 {
+        self.occupancy.clocks.cycle(self.chip)
+    }
+
     /// Who is asked for lines of other chips' caches; none where the chips themselves are.
     #[inline]
     pub(super) fn directory(&self) -> Option<Directory<'a>> {

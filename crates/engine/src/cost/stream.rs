@@ -14,7 +14,7 @@ pub(super) struct Stream {
     transfer_ns: f64,
     /// What comes on top of a line's latency until its last byte is there [ns].
     bytes_ns: f64,
-    /// Core part of an instruction that goes on meanwhile [ns].
+    /// Core part of an instruction that goes on meanwhile, at the machine's clock [ns].
     meanwhile_ns: f64,
 }
 
@@ -41,9 +41,10 @@ impl Stream {
         })
     }
 
-    /// What an instruction waits for lines of a latency, beyond its core part [ns].
-    pub fn wait_ns(&self, latency_ns: f64) -> f64 {
+    /// What an instruction waits for lines of a latency, beyond its core part [ns]; `cycle` is the
+    /// time of a cycle in proportion to one of the machine's clock.
+    pub fn wait_ns(&self, latency_ns: f64, cycle: f64) -> f64 {
         let line = ((latency_ns + self.bytes_ns) / self.under_way).max(self.transfer_ns);
-        (self.lines * line - self.meanwhile_ns).max(0.0)
+        (self.lines * line - self.meanwhile_ns * cycle).max(0.0)
     }
 }

@@ -301,6 +301,8 @@ impl Table {
         self.occupancy
             .ages
             .update(&self.tree, &self.spreads, &self.working);
+        let chips = self.tree.chips().into_iter();
+        self.occupancy.clocks.update(chips, self.spreads.iter());
         self.epoch += 1;
     }
 }

@@ -119,6 +119,7 @@ pub fn check(machine: &Machine) -> Result<(), MachineFault> {
     check_caches(machine)?;
     check_sizes(machine)?;
     check_lists(machine)?;
+    check_clocks(machine)?;
     check_gain(machine)
 }
 
@@ -216,6 +217,28 @@ fn pipeline_sizes(machine: &Machine) -> Vec<(&'static str, f64, f64, f64)> {
 
 /// Another thread never takes throughput away in the curve, nor adds more than its own: charging
 /// (PURR) gives idle threads what the curve leaves, which must not be less than nothing.
+/// One more busy core never makes another one faster.
+fn check_clocks(machine: &Machine) -> Result<(), MachineFault> {
+    let mut most = 1e12;
+    for (busy, &hz) in (1..).zip(&machine.turbo_hz) {
+        if !(1e6..=most).contains(&hz) {
+            let field = format!("turbo_hz of {busy} cores");
+            return Err(outside(machine, &field, hz, 1e6, most));
+        }
+        most = hz;
+    }
+    let (got, want) = (machine.turbo_hz.len(), 64);
+    if got > want {
+        return Err(MachineFault::WrongLength {
+            machine: machine.name.clone(),
+            field: "turbo_hz".into(),
+            got,
+            want,
+        });
+    }
+    Ok(())
+}
+
 fn check_gain(machine: &Machine) -> Result<(), MachineFault> {
     let mut least = 1.0;
     for (threads, &gain) in (1u8..).zip(&machine.smt.gain) {
@@ -455,5 +478,19 @@ mod tests {
         let mut m = sound;
         m.clock_hz = f64::NAN;
         assert!(check(&m).unwrap_err().to_string().contains("clock_hz"));
+    }
+
+    #[test]
+    fn a_clock_that_rises_with_busy_cores_is_refused() {
+        let mut m = parse_short("core:4 pu:1").unwrap();
+        m.turbo_hz = vec![3e9, 3e9, 2.5e9];
+        assert!(check(&m).is_ok());
+        m.turbo_hz[2] = 3.1e9;
+        let told = check(&m).unwrap_err().to_string();
+        assert!(told.contains("turbo_hz of 3 cores"), "{told}");
+        m.turbo_hz = vec![f64::NAN];
+        assert!(check(&m).is_err());
+        m.turbo_hz = vec![1e9; 65];
+        assert!(check(&m).is_err());
     }
 }

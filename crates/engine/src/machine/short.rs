@@ -59,6 +59,7 @@ fn round_numbers() -> Machine {
         name: "short".into(),
         generation: "TEST".into(),
         clock_hz: 1e9,
+        turbo_hz: vec![],
         core_rate: 1.0,
         pipeline: None,
         nodes: 1,

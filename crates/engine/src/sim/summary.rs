@@ -73,6 +73,8 @@ pub struct Quantiles {
     pub p95: u64,
     /// 99th percentile.
     pub p99: u64,
+    /// 99.9th percentile.
+    pub p999: u64,
     /// Greatest.
     pub max: u64,
 }
@@ -86,6 +88,7 @@ impl Quantiles {
             p50: at(0.5),
             p95: at(0.95),
             p99: at(0.99),
+            p999: at(0.999),
             max: histogram.max().map_or(0, |t| t.as_ns()),
         }
     }

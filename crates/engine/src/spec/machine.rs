@@ -21,6 +21,10 @@ pub struct Machine {
     pub generation: String,
     /// Core clock [Hz].
     pub clock_hz: f64,
+    /// Highest clock of a core with one, two, ... busy cores on its chip, with more the last one
+    /// [Hz]; empty = `clock_hz`, however many.
+    #[serde(default)]
+    pub turbo_hz: Vec<f64>,
     /// Rate of the core part of instructions relative to the core for which profiles state `eicpi`,
     /// at equal clock.
     pub core_rate: f64,

@@ -272,6 +272,8 @@ impl<'a> Layout<'a> {
             let ages = &mut self.occupancy.ages;
             ages.update(&self.tree, &self.spreads, &self.working);
         }
+        let chips = self.tree.chips().into_iter();
+        self.occupancy.clocks.update(chips, self.spreads.iter());
         change
     }
 

@@ -347,6 +347,12 @@ impl State {
             let ages = &mut self.occupancy.ages;
             ages.update_on(on, &self.spreads, &self.working, scope.priced());
         }
+        let chips = scope
+            .nodes
+            .iter()
+            .flat_map(|node| self.tree.chips_of(*node));
+        let there = scope.there().map(|at| &self.spreads[at]);
+        self.occupancy.clocks.update(chips, there);
     }
 
     /// What a partition does on each chip.

@@ -20,6 +20,7 @@ def check_machine(machine: MachineDescription, problems: Problems, prefix: Path 
     for name, distances in (("memory", machine.memory), ("cache_to_cache", machine.cache_to_cache)):
         _check_distances(machine, distances, problems, (*prefix, name))
     _check_caches(machine, problems, prefix)
+    _check_turbo(machine, problems, prefix)
     _check_smt(machine, problems, prefix)
     _check_reference(machine, problems, prefix)
     _check_pipeline(machine, problems, prefix)
@@ -98,6 +99,18 @@ def _check_caches(machine: MachineDescription, problems: Problems, prefix: Path)
             problems.add(
                 (*path, "scope"), there=there, next_step="list the caches from the core outwards"
             )
+
+
+def _check_turbo(machine: MachineDescription, problems: Problems, prefix: Path) -> None:
+    clocks = [] if machine.turbo is None else machine.turbo.value
+    for cores, (before, after) in enumerate(pairwise(clocks), 2):
+        if after > before:
+            problems.add(
+                (*prefix, "turbo"),
+                there=f"{cores} busy cores have {after / 1e9:g} GHz, one less {before / 1e9:g}",
+                next_step="one more busy core never makes the others faster; correct one",
+            )
+            return
 
 
 def _check_reference(machine: MachineDescription, problems: Problems, prefix: Path) -> None:

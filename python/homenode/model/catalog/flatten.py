@@ -45,6 +45,8 @@ def machine_spec(
         reference = profile(machine.smt.reference).spec()
         smt: SmtSpec = {**spec["smt"], "reference": cast(ProfileSpec, reference)}
         spec = {**spec, "pipeline": pipeline, "smt": smt}
+    if machine.turbo is not None:
+        spec = {**spec, "turbo_hz": list(machine.turbo.value)}
     parts = machine.topology.nodes_per_socket
     if parts is not None:
         spec = {**spec, "nodes_per_socket": parts.value}

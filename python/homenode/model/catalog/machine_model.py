@@ -240,6 +240,13 @@ class MachineDescription(Table):
         description="the maker's index of what one processor at full speed does (PCI)",
     )
     clock: Figure[Clock]
+    turbo: Figure[Annotated[list[Clock], Field(min_length=1, max_length=64)]] | None = Field(
+        None,
+        description=(
+            "highest clock with one, two, ... busy cores on a chip, with more the last one; it is"
+            " always clock if not given"
+        ),
+    )
     core_rate: Figure[Rate] | None = Field(
         None,
         description=(

@@ -28,6 +28,7 @@ _NOT_OVERRIDES = (
 _MAY_BE_ADDED: tuple[Path, ...] = (
     ("machine", "node_distance"),
     ("machine", "core_rate"),
+    ("machine", "turbo"),
     ("machine", "memory", "quarter"),
     ("machine", "hypervisor", "run_time"),
     *(("machine", "hypervisor", name) for name in OPTIONAL),
@@ -73,6 +74,8 @@ def _chosen(
         return machine(choice.model) if choice.model is not None else load_machine(base)
     load_machine(base)  # its own mistakes are reported as its own
     data = copy.deepcopy(base.data)
+    if "clock" in replaced and "turbo" not in replaced:
+        data.pop("turbo", None)  # The clock that is told is kept, however many cores are busy.
     _set_policy(data, choice)
     active = sockets.set_sockets(data, choice, active, problems)
     if active is not None:

@@ -198,6 +198,7 @@ class MachineSpec(TypedDict):
     name: str
     generation: str
     clock_hz: float
+    turbo_hz: NotRequired[list[float]]
     core_rate: float
     pipeline: NotRequired[PipelineSpec]
     nodes: int

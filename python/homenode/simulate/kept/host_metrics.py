@@ -93,6 +93,7 @@ METRICS = [
     ),
     Metric("run_delay_ms", "ms", "wait of a runnable thread, mean", _delay("mean")),
     Metric("run_delay_ms_p99", "ms", "the same, 99th percentile", _delay("p99")),
+    Metric("run_delay_ms_p999", "ms", "the same, 99.9th percentile", _delay("p999")),
     Metric(
         "steal_pct",
         "%",

@@ -234,6 +234,13 @@ _WORK = [
         _response("p99"),
         needs_steady=True,
     ),
+    Metric(
+        "response_ms_p999",
+        "ms",
+        "response time, 99.9th percentile; of less than a thousand responses the longest",
+        _response("p999"),
+        needs_steady=True,
+    ),
     Metric("response_ms_max", "ms", "response time, longest", _response("max"), needs_steady=True),
     Metric("elapsed_s", "s", "elapsed time of a loop, mean over those that ended", _elapsed),
     Metric("elapsed_s_min", "s", "elapsed time of the fastest loop", _elapsed_shortest),

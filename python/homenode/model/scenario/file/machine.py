@@ -69,6 +69,9 @@ class MachineChoice(Table):
         ),
     )
     clock: dict[str, object] | None = Field(None, description="another core clock, with the reason")
+    turbo: dict[str, object] | None = Field(
+        None, description="other clocks by the number of busy cores"
+    )
     core_rate: dict[str, object] | None = Field(
         None, description="another rate of the core part of instructions"
     )

@@ -81,6 +81,25 @@ pub(super) fn divide(
     pools: &[ResourcePool],
     machines: &[(Option<u16>, Claim)],
 ) -> Vec<Part> {
+    divide_among(None, cores, pools, machines)
+}
+
+/// The same of cores that one pool has, among those in it; all others get nothing.
+pub(super) fn divide_in(
+    pool: usize,
+    cores: f64,
+    pools: &[ResourcePool],
+    machines: &[(Option<u16>, Claim)],
+) -> Vec<Part> {
+    divide_among(Some(pool), cores, pools, machines)
+}
+
+fn divide_among(
+    parent: Option<usize>,
+    cores: f64,
+    pools: &[ResourcePool],
+    machines: &[(Option<u16>, Claim)],
+) -> Vec<Part> {
     let mut claims: Vec<Claim> = pools.iter().map(own_claim).collect();
     for at in (0..pools.len()).rev() {
         let inside = within(Some(at), pools, &claims, machines);
@@ -95,7 +114,7 @@ pub(super) fn divide(
         claims: &claims,
         machines,
     };
-    all.divide(None, cores, None, &mut parts);
+    all.divide(parent, cores, None, &mut parts);
     parts
 }
 

@@ -1,8 +1,10 @@
 //! Limits: a virtual machine, or a resource pool with all in it, gets what it may use, period by
 //! period, and waits once that is used.
 
-use super::{Doing, Esxi, Limit};
-use crate::ids::PartitionId;
+use super::claims::{divide_in, Claim};
+use super::parts::{Bound, Vm};
+use super::{Doing, Esxi};
+use crate::ids::{PartitionId, VpId};
 use crate::kernel::When;
 
 impl Esxi {
@@ -25,10 +27,9 @@ impl Esxi {
             let held = self.held_ns(at, now);
             let vm = &mut self.vms[at];
             vm.count.periods += u64::from(!vm.limits.is_empty());
-            let goes_on = vm
-                .limits
-                .iter()
-                .all(|limit| !self.limits[*limit].is_used_up);
+            vm.limits.iter_mut().for_each(|of| of.give_out(period));
+            let is_left = |of: &Bound| of.left_ns > 0 && !self.limits[of.limit].is_used_up;
+            let goes_on = vm.limits.iter().all(is_left);
             if vm.is_held() && goes_on {
                 vm.held_from = When::NEVER;
                 vm.count.throttled_periods += u64::from(held > 0);
@@ -61,7 +62,14 @@ impl Esxi {
     /// all that run under that limit stop.
     pub(super) fn hold(&mut self, vm: PartitionId, now: u64) {
         for at in 0..self.vms[vm].limits.len() {
-            let limit = &mut self.limits[self.vms[vm].limits[at]];
+            let (own_ns, at) = (
+                self.vms[vm].limits[at].left_ns,
+                self.vms[vm].limits[at].limit,
+            );
+            if own_ns <= 0 {
+                return self.hold_all(vm, now);
+            }
+            let limit = &mut self.limits[at];
             if limit.is_used_up || limit.budget_ns > 0 {
                 continue;
             }
@@ -87,13 +95,44 @@ impl Esxi {
     /// Time after which a limit of a virtual machine is used up if all go on that run now [ns];
     /// none = it has no limit.
     pub(super) fn left_ns(&self, vm: PartitionId) -> Option<u64> {
-        let left = |limit: &Limit| {
-            let worlds = limit.members.iter().flat_map(|vm| self.vms[*vm].worlds);
-            let running = worlds.filter(|vp| self.worlds[*vp].doing == Doing::Running);
-            limit.budget_ns.max(0) as u64 / running.count().max(1) as u64
+        let runs = |vp: &VpId| self.worlds[*vp].doing == Doing::Running;
+        let running = |vm: &PartitionId| self.vms[*vm].worlds.into_iter().filter(runs).count();
+        let each = |left_ns: i64, count: usize| left_ns.max(0) as u64 / count.max(1) as u64;
+        let left = |bound: &Bound| {
+            let limit = &self.limits[bound.limit];
+            let all = limit.members.iter().map(running).sum();
+            each(limit.budget_ns, all).min(each(bound.left_ns, running(&vm)))
         };
-        let limits = self.vms[vm].limits.iter();
-        limits.map(|at| left(&self.limits[*at])).min()
+        self.vms[vm].limits.iter().map(left).min()
+    }
+
+    /// Divides what pools may use among those in them, by their shares and by what they want, where
+    /// that is more than there is: on processors that idle no clock does. What one leaves of its
+    /// part others have from the next look on; each may have what its shares are worth at any time.
+    pub(super) fn share_limits(&mut self, wanted: &[(Option<u16>, Claim)]) {
+        let most = |(vm, (pool, claim)): (&Vm, &(Option<u16>, Claim))| {
+            let most = vm.most.min(vm.worlds.len() as f64);
+            (*pool, Claim { most, ..*claim })
+        };
+        let usable: Vec<_> = self.vms.iter().zip(wanted).map(most).collect();
+        for (at, limit) in self.limits.iter().enumerate() {
+            let Some(pool) = limit.pool else { continue };
+            let members = || limit.members.iter();
+            let wants: f64 = members().map(|vm| wanted[vm.index()].1.most).sum();
+            let parts = [wanted, &usable[..]]
+                .map(|claims| divide_in(pool, limit.cores, &self.pools, claims));
+            for vm in members() {
+                let due = parts.iter().map(|parts| parts[vm.index()].due);
+                let bounds = self.vms[*vm].limits.iter_mut();
+                for bound in bounds.filter(|bound| bound.limit == at) {
+                    bound.cores = if wants < limit.cores {
+                        f64::INFINITY
+                    } else {
+                        due.clone().fold(0.0, f64::max)
+                    };
+                }
+            }
+        }
     }
 
     /// Time for which those with work wait at the limit so far, since it was reached [ns].

@@ -124,8 +124,9 @@ impl Esxi {
             let vm = &mut self.vms[world.vm];
             vm.clock += vm.pace(charged);
             vm.charged_ns += charged;
-            for limit in &vm.limits {
-                self.limits[*limit].budget_ns -= elapsed as i64;
+            for bound in &mut vm.limits {
+                bound.left_ns -= elapsed as i64;
+                self.limits[bound.limit].budget_ns -= elapsed as i64;
             }
         }
     }

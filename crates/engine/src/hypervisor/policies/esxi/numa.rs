@@ -182,6 +182,7 @@ impl Esxi {
         };
         let claims: Vec<_> = self.vms.iter().map(claim).collect();
         let parts = divide(all, &self.pools, &claims);
+        self.share_limits(&claims);
         let period = self.rules.rebalance_ns as f64;
         for (vm, part) in self.vms.iter_mut().zip(parts) {
             vm.counts = part.counts;

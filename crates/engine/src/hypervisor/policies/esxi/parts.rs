@@ -55,8 +55,8 @@ pub(super) struct Vm {
     pub(super) reservation: f64,
     /// The pool that it is in.
     pub(super) pool: Option<u16>,
-    /// Its limit and those of the pools that it is in, by place in the list.
-    pub(super) limits: Vec<usize>,
+    /// Its limit and those of the pools that it is in.
+    pub(super) limits: Vec<Bound>,
     /// Most that it may use by itself [cores].
     pub(super) most: f64,
     /// What it has used [ns], divided by its shares: who has least is served first.
@@ -90,9 +90,38 @@ impl Vm {
     }
 }
 
+/// A limit as it binds one virtual machine.
+#[derive(Clone, Debug)]
+pub(super) struct Bound {
+    /// By place in the list.
+    pub(super) limit: usize,
+    /// Its own part of it, while all in the pool want more than there is [cores].
+    pub(super) cores: f64,
+    /// What is left of that in this period [ns].
+    pub(super) left_ns: i64,
+}
+
+impl Bound {
+    /// All of a limit.
+    pub(super) fn whole(limit: usize) -> Self {
+        Self {
+            limit,
+            cores: f64::INFINITY,
+            left_ns: i64::MAX,
+        }
+    }
+
+    /// A period begins: it gets its part, less what it has taken in advance.
+    pub(super) fn give_out(&mut self, period_ns: u64) {
+        self.left_ns = self.left_ns.min(0) + (self.cores * period_ns as f64).round() as i64;
+    }
+}
+
 /// A limit, of one virtual machine or of all in a pool.
 #[derive(Clone, Debug)]
 pub(super) struct Limit {
+    /// The pool whose limit it is; none = a virtual machine's own.
+    pub(super) pool: Option<usize>,
     /// Who shares it.
     pub(super) members: Vec<PartitionId>,
     /// Most that they may use together [cores].

@@ -2,7 +2,7 @@
 
 use super::claims::shares_of;
 use super::params::Rules;
-use super::parts::{Client, Doing, Limit, Processor, Vm, World};
+use super::parts::{Bound, Client, Doing, Limit, Processor, Vm, World};
 use super::Esxi;
 use crate::hypervisor::{HostCount, State};
 use crate::ids::{ById, CoreId, MemoryId, PartitionId, Span, VpId};
@@ -60,14 +60,14 @@ impl Esxi {
         let count = usize::from(*r#virtual);
         let of = PartitionId::new(self.vms.len());
         let worlds = Span::new(self.worlds.len(), count);
-        let limit = host.cap.map(|cap| self.limit(cap, vec![of]));
+        let limit = host.cap.map(|cap| self.limit(None, cap, vec![of]));
         self.vms.push(Vm {
             worlds,
             shares: shares_of(host.machine().shares, count),
             counts: shares_of(host.machine().shares, count),
             reservation: host.machine().reservation,
             pool: host.machine().pool,
-            limits: limit.into_iter().collect(),
+            limits: limit.map(Bound::whole).into_iter().collect(),
             most: host.cap.unwrap_or(f64::MAX),
             clock: 0.0,
             charged_ns: 0.0,
@@ -94,8 +94,9 @@ impl Esxi {
     }
 
     /// A limit on some virtual machines together, by place in the list.
-    fn limit(&mut self, cores: f64, members: Vec<PartitionId>) -> usize {
+    fn limit(&mut self, pool: Option<usize>, cores: f64, members: Vec<PartitionId>) -> usize {
         self.limits.push(Limit {
+            pool,
             members,
             cores,
             budget_ns: (cores * self.rules.limit_period_ns as f64).round() as i64,
@@ -116,9 +117,9 @@ impl Esxi {
                 std::iter::successors(self.vms[*vm].pool, above).any(|pool| usize::from(pool) == at)
             };
             let members: Vec<PartitionId> = self.vms.ids().filter(inside).collect();
-            let limit = self.limit(cores, members.clone());
+            let limit = self.limit(Some(at), cores, members.clone());
             for vm in members {
-                self.vms[vm].limits.push(limit);
+                self.vms[vm].limits.push(Bound::whole(limit));
             }
         }
     }

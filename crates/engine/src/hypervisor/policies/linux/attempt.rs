@@ -51,6 +51,14 @@ impl Attempt<'_> {
         self.domain().groups[self.seat().own]
     }
 
+    /// All other sets of the domain, those after the own one first: a processor's sets are a ring
+    /// that begins with its own (`build_sched_groups`), so that of equals each finds the next one.
+    pub fn other_groups(&self) -> impl Iterator<Item = Span<CoreId>> + Clone + '_ {
+        let own = self.seat().own;
+        let (before, after) = self.domain().groups.split_at(own);
+        after[1..].iter().chain(before).copied()
+    }
+
     /// Attempts that may fail before a task that is still warm is moved.
     pub fn nice_tries(&self) -> u32 {
         NICE_TRIES[usize::from(self.level() == Level::Numa)]

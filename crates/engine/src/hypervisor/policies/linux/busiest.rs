@@ -161,10 +161,7 @@ impl Tree {
 
     /// The set of a domain, other than the own one, that has most to give.
     fn busiest_set(&self, attempt: &Attempt, pct: f64) -> Option<Candidate> {
-        let groups = attempt.domain().groups.iter().enumerate();
-        let own = attempt.seat().own;
-        let others = groups.filter(|(at, _)| *at != own);
-        let sets = others.map(|(_, group)| self.count(*group));
+        let sets = attempt.other_groups().map(|group| self.count(group));
         let sets = sets.filter(|set| set.runnable > 0);
         // Only those with more tasks than processors can be overloaded, and nobody comes before
         // them.

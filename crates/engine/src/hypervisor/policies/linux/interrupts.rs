@@ -82,19 +82,13 @@ impl Tree {
             _ => self.params.balance.imbalance_pct,
         };
         let here = self.capacity(attempt.to) * 100.0;
-        let own = attempt.own_group();
-        let others = attempt
-            .domain()
-            .groups
-            .iter()
-            .filter(|group| **group != own);
         let gains = |cpu: &CoreId| {
             self.is_held_up(*cpu)
                 && self.is_reduced(*cpu, pct)
                 && self.capacity(*cpu) * real(u64::from(pct)) < here
                 && self.has_for(*cpu, attempt.to)
         };
-        let all = others.flat_map(|group| group.into_iter()).filter(gains);
+        let all = attempt.other_groups().flatten().filter(gains);
         all.min_by(|a, b| self.capacity(*a).total_cmp(&self.capacity(*b)))
     }
 }
