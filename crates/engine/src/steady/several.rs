@@ -13,6 +13,7 @@ use crate::steady::queues::chain::Load;
 use crate::steady::queues::devices::Handled;
 use crate::steady::queues::filling::THREADS;
 use crate::steady::queues::mixture::{self, Stream};
+use crate::steady::queues::runs::Runs;
 use crate::steady::settle::add_rates;
 use crate::steady::windows::homes::part_twins;
 
@@ -150,7 +151,8 @@ impl State {
                     Some(twin) => sites[twin].reload_ns,
                     None => {
                         let executes = of.demand.burst * each / threads;
-                        self.reload_at((workload, of), (&sites, index), (at, changed), executes)
+                        let runs = Runs::alike(executes);
+                        self.reload_at((workload, of), (&sites, index), (at, changed), runs)
                     }
                 };
                 all += sites[index].share * threads * sites[index].reload_ns;

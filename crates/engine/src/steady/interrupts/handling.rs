@@ -22,6 +22,7 @@ use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::devices::{Handled, Handling, Part, NEARLY_ALL};
 use crate::steady::queues::filling::THREADS;
 use crate::steady::queues::halts::used;
+use crate::steady::queues::runs::Runs;
 
 /// Standard deviations by which the virtual processors that are wanted at once in a second are more
 /// than the mean (assumed, 2 to 3).
@@ -73,7 +74,8 @@ impl State {
         let changed = self.changed(at, form, vps / wakes);
         let lost = |(index, site): (usize, &Site)| {
             let from = (&doing.sites[..], index);
-            let cold = self.reload_at((at, form), from, (at, changed), instructions);
+            let runs = Runs::alike(instructions);
+            let cold = self.reload_at((at, form), from, (at, changed), runs);
             site.share * cold
         };
         let sites = doing.sites.iter().enumerate();

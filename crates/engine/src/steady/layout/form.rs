@@ -282,6 +282,13 @@ impl Form {
         (self.first_workload..).zip(&self.workloads)
     }
 
+    /// Whether a chip is one of its homes, be it that of none of its virtual processors: who is
+    /// there stays on the core that it was on last.
+    pub fn is_home(&self, chip: ChipId) -> bool {
+        self.homes.iter().any(|(home, _)| *home == chip)
+            || self.partition.home.contains(&(chip.index() as u16))
+    }
+
     /// Share of its bursts whose thread has run before.
     pub fn again(&self) -> f64 {
         has_run(&self.partition, self.demand)

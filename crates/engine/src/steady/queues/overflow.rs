@@ -196,6 +196,9 @@ pub(in crate::steady) fn erlang_b(servers: f64, offered: f64) -> f64 {
 
 /// In which order those who want a core of a group get it.
 pub(in crate::steady) const RANKS: usize = 4;
+/// Rank of those on a chip that always have work and run in the same part of each window: they
+/// begin it together.
+pub(in crate::steady) const TURNS: usize = 2;
 
 /// Groups of cores, and who wants one.
 #[derive(Clone)]
@@ -204,6 +207,9 @@ pub(in crate::steady) struct Groups {
     offered: Vec<[Offered; RANKS]>,
     /// Shares of each rank that find no core, and that are away if they come back at once.
     shares: Vec<[[f64; 2]; RANKS]>,
+    /// Those that come and go and have not used up yet what they are entitled to in a window: all
+    /// of them, as they are in the first part of it.
+    at_first: Vec<Offered>,
     /// How many of those that may be thrown off are in a nanosecond.
     thrown: Vec<f64>,
 }
@@ -214,6 +220,7 @@ impl Groups {
             cores: vec![0.0; count],
             offered: vec![[Offered::default(); RANKS]; count],
             shares: vec![[[0.0; 2]; RANKS]; count],
+            at_first: vec![Offered::default(); count],
             thrown: vec![0.0; count],
         }
     }
@@ -223,6 +230,7 @@ impl Groups {
         self.cores.clone_from(&other.cores);
         self.offered.clone_from(&other.offered);
         self.shares.clone_from(&other.shares);
+        self.at_first.clone_from(&other.at_first);
         self.thrown.clone_from(&other.thrown);
     }
 
@@ -230,11 +238,35 @@ impl Groups {
     pub fn open(&mut self, at: usize, cores: f64) {
         self.cores[at] = cores;
         self.offered[at] = [Offered::default(); RANKS];
+        self.at_first[at] = Offered::default();
     }
 
     pub fn add(&mut self, at: usize, ranks: [f64; RANKS], offered: Offered) {
         for (sum, share) in self.offered[at].iter_mut().zip(ranks) {
             sum.add(offered.part(share));
+        }
+    }
+
+    /// Those that come and go in a part of each window within what they are entitled to, and are
+    /// beyond it in the rest.
+    pub fn add_at_first(&mut self, at: usize, offered: Offered) {
+        self.at_first[at].add(offered);
+    }
+
+    /// The most of the second rank that were there after such a part of a window of such a length
+    /// in which nobody is thrown off. All that come and go are of that rank at first.
+    fn most_since(&self, at: usize, part: f64, window_ns: f64) -> Offered {
+        let (come, all) = (self.offered[at][1], self.at_first[at]);
+        let always = come.peak((1.0 - part) * window_ns);
+        let entitled = (all.entitled / all.mean.max(1e-12)).min(1.0);
+        if entitled <= part {
+            return always;
+        }
+        let first = all.peak((entitled - part) * window_ns);
+        if first.mean > always.mean {
+            first
+        } else {
+            always
         }
     }
 
@@ -287,11 +319,12 @@ impl Groups {
         let entitled = (thrown.entitled / thrown.mean).min(1.0);
         let full = of(&[stay, come, thrown]).full(cores);
         let finds_none = entitled * full * come.lost_until((1.0 - entitled) * window_ns);
-        let later = come.peak((1.0 - entitled) * window_ns);
+        let later = self.most_since(at, entitled, window_ns);
         let first = beyond(come.part(1.0 - finds_none)).clamp(0.0, 1.0);
         let away = entitled * first + (1.0 - entitled) * beyond(later).clamp(0.0, 1.0);
         // As many leave in a window as come back when it begins.
-        let last_of_all = beyond(come.peak(2.0 * (1.0 - entitled) * window_ns)).clamp(0.0, 1.0);
+        let last_of_all = self.most_since(at, entitled, 2.0 * window_ns);
+        let last_of_all = beyond(last_of_all).clamp(0.0, 1.0);
         self.thrown[at] = (last_of_all - first).max(0.0) * thrown.mean / window_ns;
         let before = lost_of(of(&[stay, come, thrown.part(1.0 - away)]));
         let lost = lost_of(of(&[stay, come, thrown.part(1.0 - away), last]));
@@ -324,22 +357,59 @@ impl Groups {
         ranks.into_iter().zip(&self.shares[at]).map(of).sum()
     }
 
-    /// Variance of the number of those who want one.
+    /// Variance of the number of those who want one, whatever the turn.
     pub fn variance(&self, at: usize) -> f64 {
-        self.offered[at].iter().map(|rank| rank.variance).sum()
+        self.but_turns(at).map(|rank| rank.variance).sum()
     }
 
     /// The same by how long one of them stays [1/ns].
     pub fn hurry(&self, at: usize) -> f64 {
-        self.offered[at].iter().map(|rank| rank.hurry).sum()
+        self.but_turns(at).map(|rank| rank.hurry).sum()
+    }
+
+    fn but_turns(&self, at: usize) -> impl Iterator<Item = &Offered> {
+        let ranks = self.offered[at].iter().enumerate();
+        ranks.filter(|(rank, _)| *rank != TURNS).map(|(_, of)| of)
+    }
+
+    /// Part of the time in which it is the turn of those that work by turns, and cores that they
+    /// have then: what those leave that always stay, and that come and go and are there when the
+    /// turn begins. The number of these varies: a deviation less and more stand for it.
+    fn turns(&self, at: usize) -> (f64, [f64; 2]) {
+        let [stay, come, turns, _] = self.offered[at];
+        if turns.mean <= 0.0 {
+            return (0.0, [0.0; 2]);
+        }
+        let room = (self.cores[at] - stay.mean).max(0.0);
+        let found = 1.0 - come.lost(room);
+        let (held, spread) = (found * come.mean, (found * come.variance).sqrt());
+        let kept = [held - spread, held + spread];
+        let kept = kept.map(|held| (room - held.max(0.0)).clamp(0.0, turns.most));
+        ((turns.mean / turns.most).min(1.0), kept)
+    }
+
+    /// Part of those that work by turns that find a core of the group.
+    pub fn kept_by_turns(&self, at: usize) -> f64 {
+        let (_, [more, less]) = self.turns(at);
+        0.5 * (more + less) / self.offered[at][TURNS].most.max(1e-12)
     }
 
     /// Chance that one of the second rank finds no core, which it looks for while the others are
     /// there (Sevcik, Mitrani, The distribution of queuing network states at input and output
     /// instants, 1981).
     pub fn finds_none(&self, at: usize, one: Offered) -> f64 {
+        let (turn, kept) = self.turns(at);
+        let cores = self.cores[at];
+        let none = |kept: f64| self.none_of(at, one, cores - kept);
+        if turn <= 0.0 {
+            return none(0.0);
+        }
+        turn * 0.5 * kept.map(none).iter().sum::<f64>() + (1.0 - turn) * none(0.0)
+    }
+
+    fn none_of(&self, at: usize, one: Offered, cores: f64) -> f64 {
         let [stay, come, ..] = self.offered[at];
-        let (others, cores) = (come.without(one), self.cores[at]);
+        let others = come.without(one);
         let mut all = stay;
         all.add(others);
         if others.mean < one.mean.max(1e-9) {
@@ -482,5 +552,55 @@ mod tests {
         groups.add(0, [1.0, 0.0, 0.0, 0.0], thrown(1.0, 1.0));
         groups.close(0);
         assert!(groups.finds_none(0, one.one()) > 0.99);
+    }
+
+    /// Twelve cores, comers on so many of them, and twelve that have them in such a part of each
+    /// window: shares of the comers that find none, and of the others that find one.
+    fn by_turns(mean: f64, turn: f64) -> [f64; 2] {
+        let mut groups = Groups::new(1);
+        groups.open(0, 12.0);
+        let each = come(mean, 1e5);
+        groups.add(0, [0.0, 1.0, 0.0, 0.0], each);
+        let by_turns = Offered {
+            mean: 12.0 * turn,
+            most: 12.0,
+            ..Offered::default()
+        };
+        groups.add(0, [0.0, 0.0, 1.0, 0.0], by_turns);
+        groups.close(0);
+        [
+            groups.finds_none(0, each.one()),
+            groups.kept_by_turns(0),
+        ]
+    }
+
+    #[test]
+    fn those_that_work_by_turns_take_what_is_left_when_their_turn_begins() {
+        let [never, some, longer] = [1e-9, 0.5, 0.8].map(|turn| by_turns(3.0, turn));
+        assert!(never[0] < 1e-3, "{never:?}");
+        assert!(some[0] < longer[0] && longer[0] < 0.8, "{some:?} {longer:?}");
+        assert!((longer[1] - 9.0 / 12.0).abs() < 0.02, "{longer:?}");
+        // Of more that come more are there when the turn begins.
+        assert!(by_turns(6.0, 0.8)[1] < longer[1]);
+    }
+
+    #[test]
+    fn while_all_that_come_are_entitled_more_are_thrown_off() {
+        let away = |entitled: Option<f64>| {
+            let mut groups = Groups::new(1);
+            groups.open(0, 8.0);
+            groups.add(0, [0.0, 0.4, 0.0, 0.6], come(5.0, 1e5));
+            groups.add(0, [0.0, 0.0, 1.0, 0.0], thrown(6.0, 0.1));
+            if let Some(entitled) = entitled {
+                let mut all = come(5.0, 1e5);
+                all.entitled = entitled * all.mean;
+                groups.add_at_first(0, all);
+            }
+            groups.close_by_window(0, 1e7);
+            groups.shares[0][2][0]
+        };
+        let [none, before, short, long] = [None, Some(0.05), Some(0.4), Some(0.9)].map(away);
+        assert_eq!(none, before);
+        assert!(short > none + 0.1 && long >= short, "{none} {short} {long}");
     }
 }

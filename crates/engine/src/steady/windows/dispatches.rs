@@ -4,9 +4,11 @@ use crate::cost::Refill;
 use crate::ids::{ChipId, NodeId};
 use crate::spec::Policy;
 use crate::steady::layout::form::Form;
-use crate::steady::layout::state::{in_use, Site, State, NOTHING};
+use crate::steady::layout::state::{in_use, Doing, Site, State, NOTHING};
 use crate::steady::queues::kinds::{KINDS, SHARES};
 use crate::steady::queues::last_cores::{found, meet, Comer};
+use crate::steady::queues::runs::Runs;
+use crate::steady::windows::evictions::entitled_part;
 use crate::steady::windows::homes::offered;
 use crate::steady::windows::slices::high_part;
 
@@ -81,7 +83,9 @@ impl State {
         } else {
             bursts.max(1.0)
         };
-        let each = form.demand.burst * bursts / threads;
+        let runs = doing
+            .runs()
+            .map(|of| of.times(form.demand.burst * bursts / threads));
         let between_ns = in_use(doing, form) / load.wakes_per_ns.max(1e-18);
         let changed = self.changed(at, form, between_ns);
         let mut all = 0.0;
@@ -91,21 +95,21 @@ impl State {
             }
             sites[index].reload_ns = match sites[index].twin {
                 Some(twin) => sites[twin].reload_ns,
-                None => self.reload_at((at, form), (sites, index), (at, changed), each),
+                None => self.reload_at((at, form), (sites, index), (at, changed), runs),
             };
             all += sites[index].share * threads * sites[index].reload_ns;
         }
         all
     }
 
-    /// The same at one site, of one thread that executes so many instructions each time, of a
-    /// workload of the partition that comes there.
+    /// The same at one site, of one thread that executes so many instructions in runs of each kind,
+    /// of a workload of the partition that comes there.
     pub(in crate::steady) fn reload_at(
         &self,
         (at, form): (usize, &Form),
         (sites, index): (&[Site], usize),
         (whole, changed): (usize, f64),
-        each: f64,
+        runs: [Runs; 2],
     ) -> f64 {
         let site = &sites[index];
         let chip = ChipId::new(site.chip);
@@ -117,7 +121,7 @@ impl State {
         if refill.lines_per_instruction <= 0.0 {
             return 0.0;
         }
-        let is_home = form.homes.iter().any(|(home, _)| *home == chip);
+        let is_home = form.is_home(chip);
         // Who ran at home comes back there with the chance that a core is idle; who ran
         // elsewhere comes back to its last core while there is none at home.
         let (away, alike) = (self.doing[at].out, self.alike(at, form));
@@ -149,6 +153,9 @@ impl State {
             .map(|(share, ns)| share * ns)
             .sum();
         let common_ns = self.common_ns(at, chip, refill.own_ns);
+        let doing = &self.doing[at];
+        let alone_ns = doing.ns[1];
+        let mean_ns = alone_ns + doing.reload_ns / form.demand.burst.max(1.0);
         // What is lost is refilled as far as the work goes that it came for.
         let cold_ns = |lost: f64, own_ns: f64| {
             let own = refill.lines * (1.0 - refill.common) * lost;
@@ -158,7 +165,9 @@ impl State {
                 return 0.0;
             }
             let ns = (own * own_ns + common * common_ns) / (own + common);
-            each * -(-cold / each).exp_m1() * ns
+            let slower = (alone_ns + ns) / mean_ns;
+            let instructions = runs.map(|of| of.refilled(cold, slower));
+            instructions.iter().sum::<f64>() * ns
         };
         let (moved, displaced) = self.with_thrown(at, (moved, there.displaced), &refill);
         moved * cold_ns(1.0, own_ns) + (1.0 - moved) * cold_ns(displaced, refill.own_ns[0])
@@ -195,7 +204,7 @@ impl State {
         let of = |count: f64, part: f64| Comer::of(at, (count, others), part * cores, part * wakes);
         // Away from home they are few, and all who are there for now. Of very many partitions each
         // is one of many on its chip, and each pair takes time.
-        let is_home = form.homes.iter().any(|(home, _)| *home == chip);
+        let is_home = form.is_home(chip);
         let is_told_apart = is_home && self.doing.len() <= MANY;
         let all = [of(each.iter().sum(), 1.0)];
         let apart: [Comer; KINDS] = std::array::from_fn(|kind| of(each[kind], SHARES[kind]));
@@ -295,6 +304,35 @@ impl State {
         } else {
             0.0
         }
+    }
+}
+
+impl Doing {
+    /// Runs in which one may be thrown off, and the others, by instructions of the mean run: that
+    /// is while all cores are taken, and beyond its share, so these are many and short. While a
+    /// core is idle all of a partition's virtual processors with work run.
+    fn runs(&self) -> [Runs; 2] {
+        if self.thrown <= 0.0 {
+            let [all, none] = Runs::alike(1.0);
+            return [all.joined(self.joins()), none];
+        }
+        let in_room = ((1.0 - self.awaited) / self.served.max(1e-9)).min(1.0);
+        let beyond = 1.0 - entitled_part(self);
+        let all = self.load.wakes_per_ns + self.thrown;
+        let wakes = self.load.wakes_per_ns / all;
+        let may = beyond * self.awaited * wakes;
+        let work = beyond * (1.0 - in_room);
+        let thrown = self.thrown / all;
+        let kinds = [
+            Runs::of(thrown + may, work).thrown(thrown / (thrown + may)),
+            Runs::of(wakes - may, 1.0 - work),
+        ];
+        kinds.map(|of| of.joined(self.joins()))
+    }
+
+    /// Share of the bursts that find their virtual processor at work.
+    fn joins(&self) -> f64 {
+        1.0 - self.load.wakes_per_ns / self.load.bursts_per_ns.max(1e-18)
     }
 }
 

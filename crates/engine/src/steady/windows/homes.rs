@@ -13,7 +13,7 @@ use crate::spec::Policy;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{Doing, Site, State, NOTHING};
-use crate::steady::queues::overflow::{Groups, Offered, RANKS};
+use crate::steady::queues::overflow::{Groups, Offered, RANKS, TURNS};
 use crate::steady::windows::evictions::{entitled_part, waits_at_a_cap};
 
 /// Steps in which the level of idle cores is found.
@@ -98,12 +98,17 @@ impl State {
     fn ask(&mut self, at: usize, form: &Form, half_window: f64) {
         let doing = &self.doing[at];
         let (seats, back) = (
-            self.seats_of(doing, form, half_window),
+            self.seats_of(at, form, half_window),
             come_back(doing, half_window),
         );
         let ranks = self.ranks(at, form, back);
+        let come = [ranks[1], ranks[3]].iter().sum::<f64>();
         for (at, share) in &form.homes_by_node {
-            self.nodes.add(*at, ranks, offered(doing, form, *share));
+            let all = offered(doing, form, *share);
+            self.nodes.add(*at, ranks, all);
+            if ranks[1] > 0.0 {
+                self.nodes.add_at_first(*at, all.part(come));
+            }
         }
         let there = 1.0 - self.once(at, form, back) * doing.away[1];
         let found = self.ask_chips((at, form), seats, there);
@@ -128,10 +133,11 @@ impl State {
     ) -> (f64, f64) {
         let roams = self.roams(at, form);
         let doing = &self.doing[at];
+        let by_turns = self.works_by_turns(at, form);
         let (mut first, mut roamed) = (0.0, 0.0);
         for (chip, share) in &form.homes {
             let mut asked = offered(doing, form, *share);
-            if form.stays {
+            if form.stays && !by_turns {
                 let all = asked.most;
                 asked.most = all.min((self.free[*chip] - self.taken[*chip]).max(0.0));
                 asked.most *= 1.0 - roams;
@@ -144,28 +150,54 @@ impl State {
         }
         for (node, share) in form.homes_by_node.iter().filter(|_| roams > 0.0) {
             let chips = self.tree.chips_of(NodeId::new(*node));
-            let cores: f64 = self.free.slice(chips).iter().sum();
-            let asked = offered(doing, form, *share).part(roams * there);
+            let room = |chip: ChipId| self.room_for(doing, chip);
+            let all: f64 = chips.into_iter().map(room).sum();
+            let asked = offered(doing, form, *share).part(roams);
+            // Of those that have been on their cores for as long the first is thrown off.
+            let mut gone = 1.0 - there;
             for chip in chips {
-                let part = self.free[chip] / cores.max(1e-9);
+                let came = self.room_for(doing, chip) / all.max(1e-9);
+                let part = (came - gone).max(0.0);
+                gone -= came - part;
                 self.seats.add(chip.index(), seats, asked.part(part));
                 if form.homes.iter().any(|(home, _)| *home == chip) {
-                    roamed += roams * share * part;
+                    roamed += roams * share * part / there.max(1e-9);
                 }
             }
         }
         (first, roamed)
     }
 
+    /// Cores of a chip that one may come to which was thrown off: idle ones, and those that its own
+    /// have there.
+    fn room_for(&self, doing: &Doing, chip: ChipId) -> f64 {
+        let on_it = doing.sites.iter().filter(|site| site.chip == chip.index());
+        let own: f64 = on_it.map(|site| site.share).sum();
+        (self.idle[chip] + own * doing.served * doing.load.vps).min(self.free[chip])
+    }
+
     /// In which order they get the cores of a chip: who always has work has been there from the
     /// beginning; of the others each finds it full as often when it comes, however long it stays.
     /// Under PR/SM one that comes looks at its last core first, so who stays long keeps it.
-    fn seats_of(&self, doing: &Doing, form: &Form, half_window: f64) -> [f64; RANKS] {
+    /// One that always has work and is capped begins each window anew, all together.
+    fn seats_of(&self, at: usize, form: &Form, half_window: f64) -> [f64; RANKS] {
+        let doing = &self.doing[at];
+        if self.works_by_turns(at, form) {
+            let mut turns = [0.0; RANKS];
+            turns[TURNS] = 1.0;
+            return turns;
+        }
         let come = match self.machine.hypervisor.policy {
             Policy::Phyp => f64::from(u8::from(!form.stays)),
             _ => come_back(doing, half_window),
         };
         [1.0 - come, come, 0.0, 0.0]
+    }
+
+    /// Whether a partition runs in one part of each window for good.
+    fn works_by_turns(&self, at: usize, form: &Form) -> bool {
+        let is_phyp = self.machine.hypervisor.policy == Policy::Phyp;
+        is_phyp && form.stays && waits_at_a_cap(&self.doing[at], form)
     }
 
     /// In which order a partition's virtual processors get the cores of a node.
@@ -200,13 +232,17 @@ impl State {
     fn settle_down(&mut self, at: usize, form: &Form, half_window: f64) {
         let doing = &self.doing[at];
         let (seats, back) = (
-            self.seats_of(doing, form, half_window),
+            self.seats_of(at, form, half_window),
             come_back(doing, half_window),
         );
         let (ranks, once) = (self.ranks(at, form, back), self.once(at, form, back));
+        let by_turns = self.works_by_turns(at, form);
         let far = |node: NodeId| self.nodes.lost(node.index(), ranks, back);
         let near = |chip: ChipId, share: f64| {
             let far = far(self.tree.node_of(chip));
+            if by_turns {
+                return 1.0 - self.seats.kept_by_turns(chip.index());
+            }
             if form.stays {
                 return 1.0 - doing.first - doing.roamed * (1.0 - far);
             }
@@ -225,7 +261,7 @@ impl State {
         doing.away = away;
         settle_sites(doing, form, &mut shares, 0.5 * self.pace);
         self.row = shares;
-        let is_home = |site: &&Site| form.homes.iter().any(|(home, _)| home.index() == site.chip);
+        let is_home = |site: &&Site| form.is_home(ChipId::new(site.chip));
         let at_home = doing.sites.iter().filter(is_home);
         let at_home: f64 = at_home.map(|site| site.share).sum();
         doing.out = (1.0 - at_home).max(0.0);
