@@ -568,17 +568,17 @@ mod tests {
         };
         groups.add(0, [0.0, 0.0, 1.0, 0.0], by_turns);
         groups.close(0);
-        [
-            groups.finds_none(0, each.one()),
-            groups.kept_by_turns(0),
-        ]
+        [groups.finds_none(0, each.one()), groups.kept_by_turns(0)]
     }
 
     #[test]
     fn those_that_work_by_turns_take_what_is_left_when_their_turn_begins() {
         let [never, some, longer] = [1e-9, 0.5, 0.8].map(|turn| by_turns(3.0, turn));
         assert!(never[0] < 1e-3, "{never:?}");
-        assert!(some[0] < longer[0] && longer[0] < 0.8, "{some:?} {longer:?}");
+        assert!(
+            some[0] < longer[0] && longer[0] < 0.8,
+            "{some:?} {longer:?}"
+        );
         assert!((longer[1] - 9.0 / 12.0).abs() < 0.02, "{longer:?}");
         // Of more that come more are there when the turn begins.
         assert!(by_turns(6.0, 0.8)[1] < longer[1]);
