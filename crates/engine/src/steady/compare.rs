@@ -15,7 +15,7 @@ use crate::steady::answer::Compared;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::{Scope, Used};
 use crate::steady::layout::state::{State, NOTHING};
-use crate::steady::queues::overflow::mean_beyond;
+use crate::steady::queues::chances::mean_beyond;
 use crate::steady::settle::{settle, ROUGHLY};
 
 /// Share of the shared cores by which what overflows may differ before all nodes are looked at.

@@ -6,8 +6,8 @@ use crate::spec::Policy;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::{Doing, State};
+use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::overflow::{above, mean_beyond};
 
 impl State {
     /// Whose threads have to wait for processors, and for how much of the time; by how much that

@@ -15,9 +15,9 @@ use crate::steady::hosts::idle_cores::{takes, Stay, SCARCELY};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Unit};
 use crate::steady::layout::state::{Crowd, Doing, State};
+use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::filling::THREADS;
-use crate::steady::queues::overflow::{above, mean_beyond};
 use crate::steady::queues::visits::Visit;
 
 /// How long a thread runs beside another before balancing has found an idle core for it [ns]:

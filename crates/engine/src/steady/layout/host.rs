@@ -9,8 +9,8 @@ use crate::machine::Topology;
 use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::threads::Set;
+use crate::steady::queues::chances::quantile;
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::overflow::quantile;
 
 /// Processors that the same threads may use.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@
 
 use crate::hypervisor::halt::next_poll_ns;
 use crate::spec::Kvm;
-use crate::steady::queues::overflow::erlang_b;
+use crate::steady::queues::chances::erlang_b;
 
 /// Chance below which it is of no account.
 const NEVER: f64 = 1e-9;

@@ -1,6 +1,7 @@
 //! How many wait where: births and deaths, loss, waits, shares, passages. Knows no layout.
 
 pub(in crate::steady) mod chain;
+pub(in crate::steady) mod chances;
 pub(in crate::steady) mod demand;
 pub(in crate::steady) mod devices;
 pub(in crate::steady) mod filling;

@@ -6,6 +6,8 @@
 //! approximation technique, Bell System Technical Journal 59, 1980), which Erlang's formula gives.
 //! Those who come back as soon as a core is free are away only while more are there than cores.
 
+use crate::steady::queues::chances::{above, erlang_b, mean_beyond, quantile};
+
 /// What asks for a group of cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::steady) struct Offered {
@@ -135,63 +137,6 @@ impl Offered {
         }
         mean_beyond(self.mean, self.variance, cores) / self.mean
     }
-}
-
-/// Mean of what a normal number is above a bound.
-pub(in crate::steady) fn mean_beyond(mean: f64, variance: f64, bound: f64) -> f64 {
-    let deviation = variance.sqrt();
-    if deviation < 1e-9 {
-        return (mean - bound).max(0.0);
-    }
-    let z = (bound - mean) / deviation;
-    if z > 8.0 {
-        return 0.0;
-    }
-    let density = (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    (deviation * (density - z * above(z))).max(0.0)
-}
-
-/// Chance of a standard normal number above `z` (Abramowitz and Stegun 26.2.17).
-pub(in crate::steady) fn above(z: f64) -> f64 {
-    if z < 0.0 {
-        return 1.0 - above(-z);
-    }
-    let t = 1.0 / (1.0 + 0.231_641_9 * z);
-    let poly = [
-        1.330_274_429,
-        -1.821_255_978,
-        1.781_477_937,
-        -0.356_563_782,
-        0.319_381_530,
-    ];
-    let sum = poly.iter().fold(0.0, |sum, factor| (sum + factor) * t);
-    (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt() * sum
-}
-
-/// The standard normal number below which such a share is (Abramowitz and Stegun 26.2.23).
-pub(in crate::steady) fn quantile(share: f64) -> f64 {
-    if share < 0.5 {
-        return -quantile(1.0 - share);
-    }
-    let t = (-2.0 * (1.0 - share).max(1e-12).ln()).sqrt();
-    let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
-    let below = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
-    t - above / below
-}
-
-/// Erlang's loss formula for any number of servers: between whole ones by logarithms.
-pub(in crate::steady) fn erlang_b(servers: f64, offered: f64) -> f64 {
-    let whole = servers.floor();
-    let mut inverse = 1.0;
-    for server in 1..=whole as u32 {
-        inverse = 1.0 + inverse * f64::from(server) / offered;
-        if inverse > 1e12 {
-            return 0.0;
-        }
-    }
-    let next = 1.0 + inverse * (whole + 1.0) / offered;
-    let part = servers - whole;
-    1.0 / (inverse.powf(1.0 - part) * next.powf(part))
 }
 
 /// In which order those who want a core of a group get it.
@@ -431,16 +376,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn erlangs_formula_has_its_tabled_values() {
-        // B(1, 1) = 1/2, B(2, 1) = 1/5, B(10, 5) = 0.018385 (Erlang's tables).
-        assert!((erlang_b(1.0, 1.0) - 0.5).abs() < 1e-12);
-        assert!((erlang_b(2.0, 1.0) - 0.2).abs() < 1e-12);
-        assert!((erlang_b(10.0, 5.0) - 0.018_385).abs() < 1e-6);
-        let between = erlang_b(1.5, 1.0);
-        assert!(between < 0.5 && between > 0.2);
-    }
-
-    #[test]
     fn nobody_is_lost_where_all_fit() {
         let few = Offered {
             mean: 3.9,
@@ -460,26 +395,6 @@ mod tests {
             ..Offered::default()
         };
         assert!((many.lost(8.0) - 0.2).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_mean_above_a_bound_of_a_normal_number() {
-        let all = mean_beyond(0.0, 1.0, 0.0);
-        assert!((all - 0.398_942).abs() < 1e-6);
-        assert!((mean_beyond(5.0, 1.0, -5.0) - 10.0).abs() < 1e-6);
-    }
-
-    #[test]
-    fn the_normal_numbers_have_their_tabled_shares() {
-        for (share, number) in [
-            (0.5, 0.0),
-            (0.841_345, 1.0),
-            (0.977_250, 2.0),
-            (0.158_655, -1.0),
-        ] {
-            assert!((quantile(share) - number).abs() < 1e-3, "{share}");
-            assert!((above(quantile(share)) - (1.0 - share)).abs() < 2e-4);
-        }
     }
 
     fn come(mean: f64, stay_ns: f64) -> Offered {

@@ -5,9 +5,10 @@ use crate::spec::{Polarization, Policy, Processors};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{in_use, on_and_off, Doing, State};
+use crate::steady::queues::chances::mean_beyond;
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::grants::{grants, Claim};
-use crate::steady::queues::overflow::{mean_beyond, Offered};
+use crate::steady::queues::overflow::Offered;
 use crate::steady::windows::evictions::entitled_part;
 use crate::steady::windows::slices::ever_run;
 

@@ -16,8 +16,9 @@ use crate::hypervisor::polarize;
 use crate::spec::{Polarization, Policy, Processors};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{in_use, on_and_off, Doing, State, Waits};
+use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::overflow::{above, mean_beyond, Offered};
+use crate::steady::queues::overflow::Offered;
 use crate::steady::windows::evictions::entitled_part;
 use crate::steady::windows::homes::offered;
 

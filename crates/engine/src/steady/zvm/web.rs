@@ -9,7 +9,7 @@ use crate::steady::cp::crowd::{All, Crowd, Room};
 use crate::steady::cp::figures::Cp;
 use crate::steady::cp::guests::{Guests, Tile};
 use crate::steady::layout::state::State;
-use crate::steady::queues::overflow::{above, mean_beyond};
+use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::zvm::costs::{signalling, Comes, CpCosts};
 use crate::steady::zvm::step::Going;
 
