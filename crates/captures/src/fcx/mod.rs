@@ -10,9 +10,10 @@
 //! ```
 //!
 //! A report ends with a blank line behind its rows, or where the next one begins; what stands
-//! outside of reports is passed over. FCX102 SYSTEM and FCX108 DEVICE have layouts of their own, all
-//! others a heading and rows. The Toolkit's own listings begin with `FCX225  Run` and a date, have a
-//! page heading down to a ruler, several pages, and sums over others, which are passed over:
+//! outside of reports is passed over. FCX102 SYSTEM and FCX108 DEVICE have layouts of their own,
+//! all others a heading and rows. The Toolkit's own listings begin with `FCX225  Run` and a date,
+//! have a page heading down to a ruler, several pages, and sums over others, which are passed
+//! over:
 //!
 //! ```text
 //! 1FCX225  Run 2020/02/03 14:00:28         SYSSUMLG
