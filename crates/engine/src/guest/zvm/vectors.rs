@@ -541,6 +541,28 @@ mod tests {
     }
 
     #[test]
+    fn who_has_just_woken_up_or_is_over_its_limit_does_not_hold_the_clock() {
+        let mut vectors = vectors(true);
+        let (mut woken, mut over) = (waiting(0, 1.0), waiting(1, 0.5));
+        (woken.woken, over.over) = (true, true);
+        vectors.push(of(0), lp(0), woken);
+        vectors.push(of(1), lp(2), over);
+        assert_eq!(vectors.least_deadline(), 1.0);
+        assert!(vectors.any_under() && vectors.first_is_over(of(1)));
+        vectors.push(of(0), lp(0), waiting(2, 5.0));
+        assert_eq!(vectors.least_deadline(), 5.0);
+        for deadline in [1.0, 5.0] {
+            assert_eq!(
+                vectors.pop(of(0), lp(0)).map(|it| it.deadline),
+                Some(deadline)
+            );
+        }
+        assert!(!vectors.any_under());
+        assert_eq!(vectors.forgive(VcpuId::new(1), 2.0), Some(2.0));
+        assert_eq!((vectors.least_deadline(), vectors.any_under()), (2.0, true));
+    }
+
+    #[test]
     fn the_nearest_idle_processor_comes_and_a_far_one_only_past_the_barrier() {
         let mut vectors = vectors(true);
         for number in 0..4 {
