@@ -155,3 +155,83 @@ def test_damage_is_counted_and_named(tmp_path: Path) -> None:
     assert took.dropped == 2
     assert "7: 11 values under 12 headings" in notices(facts)
     assert "LINUX1" not in {one.partition for one in facts.series}
+
+
+def listing(number: str, name: str, table: str, page: int = 1) -> str:
+    """A page as the Toolkit lists it: heading, ruler, table."""
+    return (
+        f"1{number}  Run 2020/02/03 14:00:28         {name}\n"
+        f"                                         A title                       Page  {page}\n"
+        "From 2020/02/03 23:55:00\n"
+        "To   2020/02/04 00:10:00                         CPU 3906-715   SN 4E67\n"
+        f"For    900 Secs 00:15:00                 For a test\n{'_' * 90}\n\n{table}\n"
+    )
+
+
+SUMMARY = """\
+            <------- CPU -------->  <---I/O---->
+                  <-Ratio->         SSCH   DASD
+Interval     Pct       Cap-   On-  +RSCH   Resp
+End Time    Busy   T/V ture  line     /s   msec
+>>Mean>>    50.0  1.10 .950   4.0    500    1.2
+"""
+SHARED = """\
+Partition Nr.  Upid #Proc Weight Wait-C Cap %Load CPU %Busy %Ovhd %Susp Type
+ZVMA        1    15     2    100     NO  NO  10.0   0  60.0    .5   1.0 IFL
+                              100                    1  40.0    .5   1.0 IFL
+LINB        2    16     1     50     NO YES   5.0   0  80.0    .5   1.0 IFL
+"""
+USERS = """\
+         <----- CPU Load -----> <------ Virtual IO/s ------>
+              <-Seconds->   T/V
+Userid    %CPU  TCPU  VCPU Ratio Total DASD Avoid Diag98
+>System<  50.0  9.00  8.00   1.1   1.0   .5    .0     .0
+LINUX1    80.5  72.0  70.0   1.0   5.0  4.0    .0     .0
+LINUX2    20.0  18.0  17.0   1.1    .0   .0    .0     .0
+"""
+
+
+def test_what_the_toolkit_lists_itself_over_midnight_on_two_pages(tmp_path: Path) -> None:
+    pages = [("00:00:00    48.0  1.11 .951   4.0    480     .1\n", 1)]
+    pages += [("00:05:00    52.0  1.09 .950   4.0    490    1.2\n", 2)]
+    text = "".join(listing("FCX225", "SYSSUMLG", SUMMARY + row, page) for row, page in pages)
+    facts = read(tmp_path, text, "zvma.txt")
+    (series,) = facts.series
+    assert series.table["cores"].to_list() == pytest.approx([1.92, 2.08])
+    assert told(facts.system("4E67"))["model"] == "3906"
+    assert facts.took[0].what == "2 rows of 1 report"
+
+
+def test_partitions_whose_processors_have_rows_of_their_own(tmp_path: Path) -> None:
+    facts = read(tmp_path, listing("FCX126", "LPAR", SHARED))
+    used = {one.partition: one.table["cores"].to_list() for one in facts.series}
+    assert used == {"ZVMA": pytest.approx([1.0]), "LINB": pytest.approx([0.8])}
+    known = told(facts.partition("4E67", "ZVMA"))
+    assert (known["virtual"], known["weight"], known["core_type"]) == (2, 100, "ifl")
+    assert facts.series[0].table["seconds"].to_list() == [900.0]
+    assert facts.series[0].table["time"][0].isoformat() == "2020-02-04T00:10:00"
+
+
+def test_virtual_machines_by_their_processor_time(tmp_path: Path) -> None:
+    facts = read(tmp_path, listing("FCX112", "USER", USERS))
+    used = {one.partition: one.table["cores"].to_list() for one in facts.series}
+    assert used == {"LINUX1": pytest.approx([0.805]), "LINUX2": pytest.approx([0.2])}
+
+
+@pytest.mark.parametrize(
+    ("number", "table", "said"),
+    [
+        ("FCX114", "Userid   %ACT %RUN %CPU\nLINUX1     50   10   20", "give FCX112 USER"),
+        ("FCX304", "Interval  C\nEnd Time  P %Susp\n00:00:00  0    .5", 'column "Total %"'),
+        ("FCX299", "Interval  Pct\nEnd Time Park\n00:00:00  0.5", 'no column "Util %"'),
+        ("FCX241", "Interval  Some\nEnd Time  Rate\n00:00:00   1.5", "--tables keeps it"),
+    ],
+)
+def test_what_cannot_be_taken_is_said_and_kept(
+    number: str, table: str, said: str, tmp_path: Path
+) -> None:
+    facts = read(tmp_path, listing(number, "NAME", table))
+    assert not facts.series
+    assert any(said in one for one in notices(facts))
+    (file,) = write_tables([tmp_path / "lab.txt"], tmp_path / "kept")
+    assert pl.read_parquet(file).height == 1

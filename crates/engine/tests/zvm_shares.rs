@@ -231,3 +231,65 @@ fn limits_hold_on_what_parking_leaves() {
         assert_eq!(unparked < 12.0 * held.spec.duration_ns as f64, vertical);
     }
 }
+
+/// Machines that compute without end beside some that run briefly and often: these wake in vectors
+/// where others run, and whoever makes room for them is nobody's loss but theirs.
+#[test]
+fn short_work_beside_loops_leaves_shares_as_they_are() {
+    for (brief, vertical) in [(50_000.0, false), (20_000.0, false), (50_000.0, true)] {
+        let mut kept = loops(10, 2, &[(20, 1000), (10, 113), (1, 200)], vertical);
+        let zvm = cp(&mut kept.spec.partitions[0]);
+        zvm.minor_slice_ns = 5 * MS;
+        let mut often = served("often", 2, 0.47 * 1e9 / brief, brief);
+        often.share = CpShare::Relative(100);
+        zvm.machines.push(often);
+        zvm.machines[1].maximum = Some(CpShare::Absolute(0.15));
+        zvm.machines[1].limit_hard = true;
+        let demands = [f64::INFINITY, f64::INFINITY, f64::INFINITY, 0.47];
+        kept.wanted = promised(&zvm.machines, &demands, 20);
+        assert_promise(&mut kept);
+    }
+}
+
+/// Virtual processors that are worth more than one are never off theirs for long, however many
+/// others wake up for a moment: the clock goes on with those that use up their slices.
+#[test]
+fn who_is_worth_all_its_processors_has_them() {
+    for vertical in [false, true] {
+        let mut kept = loops(6, 4, &[(24, 1000), (3, 400)], vertical);
+        let zvm = cp(&mut kept.spec.partitions[0]);
+        zvm.minor_slice_ns = 5 * MS;
+        let mut demands = vec![f64::INFINITY; 2];
+        let brief = [
+            (22, 400, 1.46),
+            (7, 50, 0.36),
+            (16, 100, 0.36),
+            (18, 100, 0.36),
+        ];
+        for (cpus, share, cores) in brief {
+            let name = format!("brief{cpus}");
+            let mut one = served(&name, cpus, cores * 1e9 / 25_000.0, 25_000.0);
+            one.share = CpShare::Relative(share);
+            zvm.machines.push(one);
+            demands.push(cores);
+        }
+        kept.wanted = promised(&zvm.machines, &demands, 24);
+        assert_promise(&mut kept);
+    }
+}
+
+#[test]
+fn a_soft_limit_holds_as_long_as_anybody_else_wants_the_time() {
+    for vertical in [false, true] {
+        let mut held = loops(2, 2, &[(4, 200), (3, 200)], vertical);
+        let zvm = cp(&mut held.spec.partitions[0]);
+        zvm.minor_slice_ns = 5 * MS;
+        let mut often = served("often", 2, 0.38 * 1e9 / 30_000.0, 30_000.0);
+        often.share = CpShare::Relative(100);
+        zvm.machines.push(often);
+        zvm.machines[1].maximum = Some(CpShare::Absolute(0.05));
+        let demands = [f64::INFINITY, f64::INFINITY, 0.38];
+        held.wanted = promised(&zvm.machines, &demands, 4);
+        assert_promise(&mut held);
+    }
+}

@@ -1,6 +1,7 @@
 //! How the lines of a report become cells.
 
 use crate::error::quoted;
+use crate::fcx::listing::{has_figures, is_figure, Columns};
 use crate::fcx::model::{Report, Row};
 
 pub(super) const DEVICE: &str = "FCX108";
@@ -8,30 +9,37 @@ pub(super) const DEVICE: &str = "FCX108";
 pub(super) const DEVICE_GROUPS: &str = "<-- Device Descr. -->";
 /// Columns of FCX102 SYSTEM, of which two groups stand side by side.
 const OPERATIONS: [&str; 3] = ["Operation", "Count", "Rate/s"];
-/// Figures of FCX108 DEVICE, the last of a line.
-const FIGURES: [&str; 11] = [
-    "I/O", "Avoid", "Pend", "Disc", "Conn", "Serv", "Resp", "CUWt", "Qued", "Busy", "READ",
-];
-/// What stands before them, of which only the address always does.
+/// What FCX108 DEVICE says of a device before its figures, of which only the address always stands
+/// there.
 const DESCRIPTION: [&str; 6] = ["Run", "Addr", "Type", "Label/ID", "Links", "ths"];
+/// Most figures of a device that are taken.
+const MOST_FIGURES: usize = 40;
 
 /// Which layout a report has.
-#[derive(Clone, Copy)]
 pub(super) enum Layout {
     /// FCX102 SYSTEM.
     System,
     /// FCX108 DEVICE; whether a column with the name of a run comes first.
     Device { runs: bool },
-    /// Columns two blanks apart, the heading behind a blank line.
-    Plain,
+    /// A heading behind a blank line, and rows. In one line its columns are two blanks apart, but
+    /// for a listing.
+    Table {
+        listed: bool,
+        heading: Vec<String>,
+        columns: Columns,
+    },
 }
 
 impl Layout {
-    pub(super) fn of(number: &str) -> Self {
+    pub(super) fn of(number: &str, listed: bool) -> Self {
         match number {
             "FCX102" => Self::System,
             DEVICE => Self::Device { runs: false },
-            _ => Self::Plain,
+            _ => Self::Table {
+                listed,
+                heading: Vec::new(),
+                columns: Columns::default(),
+            },
         }
     }
 
@@ -43,20 +51,68 @@ impl Layout {
         number: usize,
         after_blank: bool,
     ) -> Result<(), String> {
+        // Sums over others stand among their rows; homenode's own are rows as well.
+        let own = matches!(self, Self::Table { listed: false, heading, .. } if heading.len() < 2);
+        if is_ruler(line) || !own && line.trim_start().starts_with('>') {
+            return Ok(());
+        }
         match self {
             Self::System => system(report, line, number),
             Self::Device { runs } => device(report, line, number, runs),
-            Self::Plain if report.columns.is_empty() => {
-                // Before the heading stand remarks on the report; a line in place of it says that
-                // nothing was counted.
-                if after_blank && !line.starts_with('(') {
-                    report.columns = apart(line).map(str::to_owned).collect();
+            Self::Table {
+                listed,
+                heading,
+                columns,
+            } => {
+                if report.columns.is_empty() && (heading.is_empty() || !has_figures(line)) {
+                    // Before the heading stand remarks on the report; a line in place of it says
+                    // that nothing was counted.
+                    if !heading.is_empty() || after_blank && !line.starts_with('(') {
+                        heading.push(line.to_owned());
+                    }
+                    return Ok(());
                 }
+                head(report, *listed, heading, columns);
+                if columns.names.is_empty() {
+                    return plain(report, line, number);
+                }
+                if !has_figures(line) {
+                    return Err(format!("\"{}\" has no figure", quoted(line.trim())));
+                }
+                report.rows.push(columns.row(line, number)?);
                 Ok(())
             }
-            Self::Plain => plain(report, line, number),
         }
     }
+
+    /// A report ends; its heading counts without a row as well.
+    pub(super) fn finish(&mut self, report: &mut Report) {
+        if let Self::Table {
+            listed,
+            heading,
+            columns,
+        } = self
+        {
+            head(report, *listed, heading, columns);
+        }
+    }
+}
+
+fn head(report: &mut Report, listed: bool, heading: &[String], columns: &mut Columns) {
+    match heading {
+        _ if !report.columns.is_empty() => {}
+        [only] if !listed => report.columns = apart(only).map(str::to_owned).collect(),
+        _ => {
+            *columns = Columns::of(heading);
+            report.columns.clone_from(&columns.names);
+        }
+    }
+}
+
+/// Dots over the columns.
+fn is_ruler(line: &str) -> bool {
+    line.split_whitespace()
+        .all(|word| matches!(word, "." | "_"))
 }
 
 /// Pieces that are two blanks apart.
@@ -122,16 +178,16 @@ fn device(report: &mut Report, line: &str, number: usize, runs: &mut bool) -> Re
     if line.contains(DEVICE_GROUPS) {
         return Ok(());
     }
-    if words.ends_with(&["Qued", "Busy", "READ"]) {
+    let told = words.iter().position(|word| *word == DESCRIPTION[5]);
+    if let (true, Some(at)) = (words.contains(&DESCRIPTION[1]), told) {
         *runs = words[0] == DESCRIPTION[0];
-        report.columns = [&DESCRIPTION[..], &FIGURES[..]]
-            .concat()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let figures = words[at + 1..].iter().take(MOST_FIGURES);
+        let all = DESCRIPTION.iter().chain(figures);
+        report.columns = all.map(|name| (*name).to_owned()).collect();
         return Ok(());
     }
-    let described = words.len().checked_sub(FIGURES.len() + 2);
+    let figures = report.columns.len().saturating_sub(DESCRIPTION.len());
+    let described = words.len().checked_sub(figures + 2);
     let described = described.filter(|_| !report.columns.is_empty());
     let Some((named, figures)) = described.and_then(|at| words.split_at_checked(at)) else {
         return Err(format!(
@@ -156,11 +212,4 @@ fn device(report: &mut Report, line: &str, number: usize, runs: &mut bool) -> Re
         cells.into_iter().chain(figures.iter().copied()),
     ));
     Ok(())
-}
-
-/// Digits with at most one point, which may come first, or dots in place of a figure.
-fn is_figure(word: &str) -> bool {
-    let points = word.bytes().filter(|byte| *byte == b'.').count();
-    let digits = word.bytes().filter(u8::is_ascii_digit).count();
-    points + digits == word.len() && (digits > 0 && points <= 1 || digits == 0)
 }

@@ -11,9 +11,25 @@
 //!
 //! A report ends with a blank line behind its rows, or where the next one begins; what stands
 //! outside of reports is passed over. FCX102 SYSTEM and FCX108 DEVICE have layouts of their own,
-//! all others columns that are two blanks apart.
+//! all others a heading and rows. The Toolkit's own listings begin with `FCX225  Run` and a date,
+//! have a page heading down to a ruler, several pages, and sums over others, which are passed
+//! over:
+//!
+//! ```text
+//! 1FCX225  Run 2020/02/03 14:00:28         SYSSUMLG
+//! From 2020/02/03 09:07:00
+//! To   2020/02/03 09:37:00                                   CPU 3906-715   SN 4E67
+//! ______________________________________________________________________________
+//!
+//!          <------- CPU -------->
+//! Interval   Pct       Cap-   On-
+//! End Time  Busy   T/V ture  line
+//! >>Mean>>  50.0  1.10 .950   4.0
+//! 09:12:00  48.0  1.11 .951   4.0
+//! ```
 
 mod layouts;
+mod listing;
 mod model;
 
 pub use model::{Recording, Report, Row};
@@ -57,54 +73,81 @@ pub fn read(text: &str) -> Result<Lenient<Recording>, CaptureError> {
 struct State {
     recording: Recording,
     open: Option<(Report, Layout)>,
-    /// Whether the line before was blank.
+    /// Whether the line before was blank, or a ruler.
     after_blank: bool,
+    /// Of a listing, where it stands in its page.
+    page: Page,
+}
+
+/// Where a line stands.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Page {
+    /// In no page of a listing.
+    #[default]
+    None,
+    /// In its heading, which ends with a ruler, or a blank line behind its times.
+    Heading,
+    /// Below it.
+    Body,
 }
 
 impl State {
     fn line(&mut self, line: &str, number: usize, damage: &mut Damage) {
-        let after_blank = std::mem::replace(&mut self.after_blank, line.trim().is_empty());
-        if let Some(report) = opening(line, number) {
-            let layout = Layout::of(&report.number);
-            self.close(damage);
-            self.open = Some((report, layout));
+        let is_gap = line.bytes().all(|byte| matches!(byte, b' ' | b'_'));
+        let after_blank = std::mem::replace(&mut self.after_blank, is_gap);
+        if let Some((report, page)) = opening(line, number) {
+            self.begin(report, page, damage);
             return;
         }
-        let excerpt = line.contains(DEVICE_GROUPS);
-        if excerpt
-            && self
-                .open
-                .as_ref()
-                .is_none_or(|(one, _)| one.number != DEVICE)
-        {
-            self.close(damage);
+        let in_device = |open: &(Report, Layout)| open.0.number == DEVICE;
+        if line.contains(DEVICE_GROUPS) && !self.open.as_ref().is_some_and(in_device) {
             let report = Report {
                 number: DEVICE.to_owned(),
                 line: number,
                 ..Report::default()
             };
-            self.open = Some((report, Layout::of(DEVICE)));
+            self.begin(report, Page::None, damage);
         }
         match &mut self.open {
-            Some((report, _)) if line.trim().is_empty() => {
-                if !report.rows.is_empty() {
+            Some((report, _)) if is_gap => {
+                if self.page != Page::None {
+                    // A title may be cut off: its line is blank then.
+                    if line.contains('_') || !report.interval[1].is_empty() {
+                        self.page = Page::Body;
+                    }
+                } else if !report.rows.is_empty() {
                     self.close(damage);
                 }
             }
+            Some((report, _)) if self.page == Page::Heading => page_heading(report, line),
             Some((report, layout)) => {
                 if let Err(why) = layout.take(report, line, number, after_blank) {
                     damage.drop_line(number, || why);
                 }
             }
-            None if line.trim().is_empty() => {}
+            None if is_gap => {}
             None => self.recording.outside += 1,
         }
     }
 
+    fn begin(&mut self, report: Report, page: Page, damage: &mut Damage) {
+        self.close(damage);
+        let layout = Layout::of(&report.number, page != Page::None);
+        self.open = Some((report, layout));
+        self.page = page;
+    }
+
     fn close(&mut self, damage: &mut Damage) {
-        let Some((report, _)) = self.open.take() else {
+        let Some((mut report, mut layout)) = self.open.take() else {
             return;
         };
+        layout.finish(&mut report);
+        let page = std::mem::take(&mut self.page);
+        let continued = |last: &&mut Report| page != Page::None && report.continues(last);
+        if let Some(last) = self.recording.reports.last_mut().filter(continued) {
+            last.rows.append(&mut report.rows);
+            return;
+        }
         if report.columns.is_empty() {
             // Where nothing was counted a report says so in place of its table.
             damage.remark(report.line, || format!("{} shows no table", report.number));
@@ -113,21 +156,16 @@ impl State {
     }
 }
 
-/// `FCX126  CPU 3906  SER 4E67  Interval 00:00:00 - 00:00:08`, or `(From FCX108 DEVICE)` above an
-/// excerpt.
-fn opening(line: &str, number: usize) -> Option<Report> {
+/// `FCX126  CPU 3906  SER 4E67  Interval 00:00:00 - 00:00:08`, `(From FCX108 DEVICE)` above an
+/// excerpt, or `FCX126  Run 2020/02/03 14:00:28` above a page of a listing, behind the control
+/// character of a printer.
+fn opening(line: &str, number: usize) -> Option<(Report, Page)> {
+    let line = line.trim_start_matches(['\u{c}', '1', ' ']);
     let words: Vec<&str> = line.split_whitespace().take(12).collect();
-    let after = |word: &str| {
-        let at = words.iter().position(|one| *one == word)?;
-        let told = words.get(at + 1)?;
-        (!told.starts_with("..")).then(|| (*told).to_owned())
-    };
+    let second = words.get(1).copied();
     let (first, told) = match *words.first()? {
-        "(From" => (
-            words.get(1)?.trim_end_matches(')'),
-            line.trim().ends_with(')'),
-        ),
-        word => (word, words.get(1) == Some(&"CPU")),
+        "(From" => (second?.trim_end_matches(')'), line.trim().ends_with(')')),
+        word => (word, matches!(second, Some("CPU" | "Run"))),
     };
     let digits = first.strip_prefix("FCX")?;
     if !told || digits.len() != 3 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -136,8 +174,8 @@ fn opening(line: &str, number: usize) -> Option<Report> {
     let mut report = Report {
         number: first.to_owned(),
         line: number,
-        machine: after("CPU").unwrap_or_default(),
-        serial: after("SER").unwrap_or_default(),
+        machine: after(&words, "CPU").unwrap_or_default(),
+        serial: after(&words, "SER").unwrap_or_default(),
         ..Report::default()
     };
     if let Some(at) = words.iter().position(|one| *one == "Interval") {
@@ -145,7 +183,29 @@ fn opening(line: &str, number: usize) -> Option<Report> {
             report.interval = [(*begin).to_owned(), (*end).to_owned()];
         }
     }
-    Some(report)
+    let is_page = first != "(From" && second == Some("Run");
+    Some((report, if is_page { Page::Heading } else { Page::None }))
+}
+
+/// The word behind another, unless dots stand there.
+fn after(words: &[&str], word: &str) -> Option<String> {
+    let at = words.iter().position(|one| *one == word)?;
+    let told = words.get(at + 1)?;
+    (!told.starts_with("..")).then(|| (*told).to_owned())
+}
+
+/// What a listing's page tells above its ruler: the machine, and begin and end of its time.
+fn page_heading(report: &mut Report, line: &str) {
+    let words: Vec<&str> = line.split_whitespace().take(16).collect();
+    match words[..] {
+        ["From", day, time, ..] => report.interval[0] = format!("{day} {time}"),
+        ["To", day, time, ..] => report.interval[1] = format!("{day} {time}"),
+        _ => {}
+    }
+    if let Some(model) = after(&words, "CPU") {
+        report.machine = model.split('-').next().unwrap_or_default().to_owned();
+        report.serial = after(&words, "SN").unwrap_or_default();
+    }
 }
 
 #[cfg(test)]

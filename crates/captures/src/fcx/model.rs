@@ -30,6 +30,17 @@ pub struct Report {
     pub rows: Vec<Row>,
 }
 
+impl Report {
+    /// Whether it is a further page of the one before.
+    pub(super) fn continues(&self, before: &Self) -> bool {
+        self.number == before.number
+            && self.machine == before.machine
+            && self.serial == before.serial
+            && self.interval == before.interval
+            && self.columns == before.columns
+    }
+}
+
 /// A line of a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {

@@ -57,6 +57,8 @@ fn columns_two_blanks_apart() {
         ["ZVM1", "1", "10", "DED", "", "79.85"]
     );
     assert_eq!(report.rows[1].line, 7);
+    let summed = only(&(LPAR.to_owned() + ">>Total>>    .     14       .        .  65.00\n"));
+    assert_eq!(summed.rows.len(), 3);
 }
 
 #[test]
@@ -137,4 +139,123 @@ fn other_texts_are_refused() {
     for text in ["", "hello", "FCX1 CPU 3906\n", "FCX108 is a report\n"] {
         assert!(read(text).is_err(), "{text:?}");
     }
+}
+
+const LISTING: &str = "\
+1FCX225  Run 2020/02/03 14:00:28         SYSSUMLG
+                                         System Performance Summary by Time             Page  1
+From 2020/02/03 09:07:00                                                                 VMLAB
+To   2020/02/03 09:37:00                                          CPU 3906-715   SN 4E67
+For   1800 Secs 00:30:00                 For a test
+____________________________________________________________________________________________
+
+            <------- CPU -------->  <---I/O---->  <-Paging-->
+                  <-Ratio->         SSCH   DASD   <-Rate/s-->
+Interval     Pct       Cap-   On-  +RSCH   Resp   PGIN+  Read+
+End Time    Busy   T/V ture  line     /s   msec   PGOUT  Write
+>>Mean>>    50.0  1.10 .950   4.0    500    1.2      .0   12.0
+09:12:00    48.0  1.11 .951   4.0 123456     .1      .0   11.0
+09:17:00         1.09         4.0    490             .0
+
+1FCX225  Run 2020/02/03 14:00:28         SYSSUMLG
+                                         System Performance Summary by Time             Page  2
+From 2020/02/03 09:07:00                                                                 VMLAB
+To   2020/02/03 09:37:00                                          CPU 3906-715   SN 4E67
+____________________________________________________________________________________________
+
+            <------- CPU -------->  <---I/O---->  <-Paging-->
+                  <-Ratio->         SSCH   DASD   <-Rate/s-->
+Interval     Pct       Cap-   On-  +RSCH   Resp   PGIN+  Read+
+End Time    Busy   T/V ture  line     /s   msec   PGOUT  Write
+09:22:00    52.0  1.10 .949   4.0    510    1.2      .0   13.0
+";
+
+#[test]
+fn columns_under_several_lines_and_pages_that_go_on() {
+    let report = only(LISTING);
+    let told = [&report.machine, &report.serial, &report.interval[1]];
+    assert_eq!(told, ["3906", "4E67", "2020/02/03 09:37:00"]);
+    let names = [
+        "Interval End Time",
+        "Pct Busy",
+        "T/V",
+        "Cap-ture",
+        "On-line",
+        "SSCH +RSCH /s",
+        "DASD Resp msec",
+        "PGIN+PGOUT",
+        "Read+Write",
+    ];
+    assert_eq!(report.columns, names);
+    let cells: Vec<_> = report.rows.iter().map(|row| row.cells.join("|")).collect();
+    let second = "09:17:00||1.09||4.0|490||.0|";
+    assert_eq!(cells[0], "09:12:00|48.0|1.11|.951|4.0|123456|.1|.0|11.0");
+    assert_eq!((cells[1].as_str(), cells.len()), (second, 3));
+    assert_eq!(report.rows[2].line, 26);
+}
+
+#[test]
+fn other_widths_fewer_columns_and_a_screen_are_read_too() {
+    // Two columns more on the left, as a level with dates has them.
+    let dated = LISTING
+        .replace("09:", "20200203 09:")
+        .replace("End Time", "Day      End Time");
+    let dated = dated
+        .replace("Interval ", "         Interval ")
+        .replace(">>Mean>>", ">>Mean>>         ");
+    let dated = dated
+        .replace("      <-", "               <-")
+        .replace("1FCX225", "\u{c}FCX225");
+    let dated = only(&dated);
+    assert_eq!(dated.columns[..3], ["Day", "Interval End Time", "Pct Busy"]);
+    assert_eq!(dated.rows[1].cells[..3], ["20200203", "09:17:00", ""]);
+    let cut: String = LISTING
+        .lines()
+        .map(|line| format!("{}\n", &line[..line.len().min(33)]))
+        .collect();
+    let fewer = read(&cut).expect("a report").found.reports[0].clone();
+    assert_eq!(fewer.columns.last().map(String::as_str), Some("On-line"));
+    assert_eq!(fewer.rows.len(), 3);
+    let (_, table) = LISTING.split_once("\n\n").expect("a blank line");
+    let screen = format!("FCX225      CPU 3906  SER 4E67  Interval 09:07:00 - 09:37:00\n\n{table}");
+    assert_eq!(
+        read(&screen).expect("a report").found.reports[0].rows.len(),
+        2
+    );
+}
+
+#[test]
+fn damaged_lines_of_a_listing_are_named() {
+    for (from, to, why) in [
+        ("52.0  1.10", "52.0 7 1.10", "two values under"),
+        (
+            ".0   13.0",
+            ".0   13.0           99",
+            "\"99\" stands under no heading",
+        ),
+        (
+            "09:17:00         1.09         4.0    490             .0",
+            "spoilt line",
+            "has no figure",
+        ),
+    ] {
+        let read = read(&LISTING.replace(from, to)).expect("a report");
+        assert_eq!(read.dropped, 1, "{to}");
+        assert!(read.remarks[0].text.contains(why), "{:?}", read.remarks);
+    }
+}
+
+#[test]
+fn devices_of_other_levels_have_more_figures_or_fewer() {
+    let more = DEVICES
+        .replace("Busy READ", "Busy READ Cyls")
+        .replace("   16   96", "   16   96  120")
+        .replace("   27   92", "   27   92 ....");
+    let report = &read(&more).expect("a report").found.reports[0];
+    assert_eq!(report.columns.last().map(String::as_str), Some("Cyls"));
+    assert_eq!(report.rows[0].cells.last().map(String::as_str), Some("120"));
+    let fewer = DEVICES.replace(" Avoid", "").replace("    .0 .1", " .1");
+    let report = &read(&fewer).expect("a report").found.reports[0];
+    assert_eq!((report.columns.len(), report.rows.len()), (16, 2));
+    assert_eq!(report.rows[1].cells[7], ".160");
 }

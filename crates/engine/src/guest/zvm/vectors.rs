@@ -22,6 +22,8 @@ pub const MOST_IN_VECTOR: usize = 128;
 pub struct Waiting {
     /// Whether it has passed a soft limit.
     pub over: bool,
+    /// Whether it has just woken up: it waits for the end of a slice, not for its share.
+    pub woken: bool,
     /// Its deadline: who has the least goes first.
     pub deadline: f64,
     /// Who.
@@ -53,6 +55,10 @@ pub struct Vectors {
     barrier: [f64; 3],
     master: VecDeque<VcpuId>,
     queued: u32,
+    /// Of these in the vectors, those that have passed a soft limit.
+    over: u32,
+    /// And those that have not, nor have just woken up.
+    steady: u32,
     /// Idle unparked logical processors.
     free: u32,
 }
@@ -97,6 +103,8 @@ impl Vectors {
             barrier: [barrier.local, barrier.near, barrier.far],
             master: VecDeque::new(),
             queued: 0,
+            over: 0,
+            steady: 0,
         }
     }
 
@@ -115,6 +123,19 @@ impl Vectors {
     #[inline]
     pub fn queued(&self) -> u32 {
         self.queued
+    }
+
+    /// Whether anybody who has not passed a soft limit waits in a vector, whichever.
+    #[inline]
+    pub fn any_under(&self) -> bool {
+        self.queued - self.master.len() as u32 > self.over
+    }
+
+    /// Whether the first of a vector has passed a soft limit.
+    #[inline]
+    pub fn first_is_over(&self, vector: VectorId) -> bool {
+        let first = self.vectors[vector].queue.front();
+        first.is_some_and(|first| first.over)
     }
 
     /// Virtual processors that wait in a vector.
@@ -224,16 +245,20 @@ impl Vectors {
             .next()
     }
 
-    /// The least deadline of all that wait, but for those that have passed a soft limit.
+    /// The least deadline of all that wait, but for those that have passed a soft limit. Who has
+    /// just woken up counts only where nobody waits who has used up a slice.
     pub fn least_deadline(&self) -> f64 {
-        let firsts = self
-            .vectors
-            .iter()
-            .filter_map(|vector| vector.queue.front());
-        let under = firsts.filter(|first| !first.over);
-        under
-            .map(|first| first.deadline)
-            .fold(f64::INFINITY, f64::min)
+        let least = |those: &dyn Fn(&&Waiting) -> bool| {
+            let firsts = self.vectors.iter();
+            let firsts = firsts.filter_map(|vector| vector.queue.iter().find(those));
+            let deadlines = firsts.map(|first| first.deadline);
+            deadlines.fold(f64::INFINITY, f64::min)
+        };
+        if self.steady > 0 {
+            least(&|one| !one.over && !one.woken)
+        } else {
+            least(&|one| !one.over)
+        }
     }
 
     /// Unparked processors of each vector.
@@ -256,7 +281,7 @@ impl Vectors {
         let vector = &mut self.vectors[vector];
         vector.insert(waiting);
         vector.touch(by);
-        self.queued += 1;
+        self.note(waiting);
     }
 
     /// Queues a virtual processor for the master processor.
@@ -285,7 +310,7 @@ impl Vectors {
         let vector = &mut self.vectors[vector];
         let first = vector.queue.pop_front()?;
         vector.touch(by);
-        self.queued -= 1;
+        self.forget(first);
         Some(first)
     }
 
@@ -299,6 +324,8 @@ impl Vectors {
                 waiting.over = false;
                 waiting.deadline = waiting.deadline.max(least);
                 vector.insert(waiting);
+                self.over -= 1;
+                self.steady += u32::from(waiting.is_steady());
                 return Some(waiting.deadline);
             }
         }
@@ -319,6 +346,7 @@ impl Vectors {
             all.extend(vector.queue.drain(..).map(|waiting| (at, waiting)));
         }
         self.queued -= all.len() as u32;
+        (self.over, self.steady) = (0, 0);
         all
     }
 
@@ -329,17 +357,35 @@ impl Vectors {
         if moves {
             vector.touch(by);
         }
+        self.note(waiting);
+    }
+
+    fn note(&mut self, waiting: Waiting) {
         self.queued += 1;
+        self.over += u32::from(waiting.over);
+        self.steady += u32::from(waiting.is_steady());
+    }
+
+    fn forget(&mut self, waiting: Waiting) {
+        self.queued -= 1;
+        self.over -= u32::from(waiting.over);
+        self.steady -= u32::from(waiting.is_steady());
     }
 
     /// Empties the vectors whose processors are all parked; who waited there.
     pub fn abandon(&mut self) -> Vec<VcpuId> {
         let mut left = Vec::new();
         for vector in self.vectors.iter_mut().filter(|v| v.unparked == 0) {
-            left.extend(vector.queue.drain(..).map(|waiting| waiting.vcpu));
+            left.extend(vector.queue.drain(..));
         }
-        self.queued -= left.len() as u32;
-        left
+        left.iter().for_each(|waiting| self.forget(*waiting));
+        left.into_iter().map(|waiting| waiting.vcpu).collect()
+    }
+}
+
+impl Waiting {
+    fn is_steady(&self) -> bool {
+        !self.over && !self.woken
     }
 }
 
@@ -440,6 +486,7 @@ mod tests {
     fn waiting(vcpu: usize, deadline: f64) -> Waiting {
         Waiting {
             over: false,
+            woken: false,
             deadline,
             vcpu: VcpuId::new(vcpu),
         }
@@ -491,6 +538,28 @@ mod tests {
         let order: Vec<_> = order.map(|one| one.vcpu.index()).collect();
         assert_eq!(order, [1, 0, 2, 3]);
         assert_eq!(vectors.queued(), 0);
+    }
+
+    #[test]
+    fn who_has_just_woken_up_or_is_over_its_limit_does_not_hold_the_clock() {
+        let mut vectors = vectors(true);
+        let (mut woken, mut over) = (waiting(0, 1.0), waiting(1, 0.5));
+        (woken.woken, over.over) = (true, true);
+        vectors.push(of(0), lp(0), woken);
+        vectors.push(of(1), lp(2), over);
+        assert_eq!(vectors.least_deadline(), 1.0);
+        assert!(vectors.any_under() && vectors.first_is_over(of(1)));
+        vectors.push(of(0), lp(0), waiting(2, 5.0));
+        assert_eq!(vectors.least_deadline(), 5.0);
+        for deadline in [1.0, 5.0] {
+            assert_eq!(
+                vectors.pop(of(0), lp(0)).map(|it| it.deadline),
+                Some(deadline)
+            );
+        }
+        assert!(!vectors.any_under());
+        assert_eq!(vectors.forgive(VcpuId::new(1), 2.0), Some(2.0));
+        assert_eq!((vectors.least_deadline(), vectors.any_under()), (2.0, true));
     }
 
     #[test]

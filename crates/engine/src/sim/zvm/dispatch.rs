@@ -225,7 +225,7 @@ impl World<Partitions> {
             return;
         };
         cp.charge(vcpu, self.now);
-        if !cp.somebody_waits(lp) && !cp.must_leave(lp, vcpu, self.now) {
+        if !cp.somebody_waits(lp, vcpu, self.now) && !cp.must_leave(lp, vcpu, self.now) {
             t.rotate_at = When::at(self.now + cp.spec.minor_slice_ns);
             return;
         }
@@ -257,9 +257,10 @@ impl Cp {
     fn place(&mut self, vcpu: VcpuId, vector: VectorId, now: u64) -> Turn {
         let deadline = self.order_of(vcpu);
         let v = &mut self.vcpus[vcpu];
+        v.woken = v.wakes();
         v.mode = Mode::Ready;
         v.ready_at = now;
-        let last = v.left.lp;
+        let (last, woken) = (v.left.lp, v.woken);
         if v.needs_master {
             self.vectors.push_master(vcpu);
             let free = self.lps[MASTER].doing == Doing::Idle;
@@ -275,6 +276,7 @@ impl Cp {
         self.vcpus[vcpu].vector = vector;
         let waiting = Waiting {
             over,
+            woken,
             deadline,
             vcpu,
         };
@@ -324,8 +326,12 @@ impl Cp {
         !self.vectors.is_unparked(lp) || self.is_limited(vcpu, now)
     }
 
-    fn somebody_waits(&self, lp: LpId) -> bool {
+    /// Whether somebody waits for the logical processor that a virtual one has: in its vector, or,
+    /// for who has passed a soft limit, in any.
+    fn somebody_waits(&mut self, lp: LpId, vcpu: VcpuId, now: u64) -> bool {
         let waiting = self.vectors.waiting(self.vectors.of(lp));
-        waiting > 0 || lp == MASTER && self.vectors.has_master()
+        waiting > 0
+            || lp == MASTER && self.vectors.has_master()
+            || self.vectors.any_under() && self.vm_of(vcpu).is_over_soft(now)
     }
 }

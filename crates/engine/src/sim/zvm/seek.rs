@@ -1,7 +1,7 @@
 //! Which virtual processor a logical one runs next, and which logical processor takes work that
 //! has just come.
 
-use super::state::{Cp, Mode};
+use super::state::Cp;
 use crate::guest::zvm::ids::{LpId, VcpuId, VectorId};
 use crate::guest::zvm::vectors::{Vectors, Waiting};
 
@@ -23,7 +23,8 @@ pub struct Looked {
 
 impl Cp {
     /// The next virtual processor for a logical one: from its own vector, then from the others,
-    /// nearest first. With `COUNTS`, what is looked at for it is counted.
+    /// nearest first. Who has passed a soft limit comes after all that wait anywhere, whatever the
+    /// barrier: it has what nobody else wants. With `COUNTS`, what is looked at for it is counted.
     pub fn seek<const COUNTS: bool>(&mut self, lp: LpId, looked: &mut Looked) -> Option<Waiting> {
         if !self.vectors.is_unparked(lp) {
             return None;
@@ -31,6 +32,7 @@ impl Cp {
         if lp == MASTER && self.vectors.has_master() {
             return self.vectors.pop_master().map(|vcpu| Waiting {
                 over: true,
+                woken: false,
                 deadline: self.vcpus[vcpu].deadline,
                 vcpu,
             });
@@ -53,17 +55,30 @@ impl Cp {
         if COUNTS {
             look(vectors, own);
         }
-        if let Some(first) = vectors.pop(own, lp) {
-            return Some(first);
+        let (waits, any_under) = (vectors.waiting(own) > 0, vectors.any_under());
+        if waits && !(any_under && vectors.first_is_over(own)) {
+            return vectors.pop(own, lp);
         }
-        let mut others = vectors.others(own).iter();
-        let (from, _) = others.find(|(other, distance)| {
+        let mut from = waits.then_some(own);
+        for (other, distance) in vectors.others(own) {
             if COUNTS {
                 look(vectors, *other);
             }
-            vectors.may_steal(*other, *distance)
-        })?;
-        vectors.pop(*from, lp)
+            let over = vectors.first_is_over(*other);
+            let may = vectors.may_steal(*other, *distance);
+            // An own one that is over waits for the others that are not, whatever the barrier.
+            if !over && (may || waits && vectors.waiting(*other) > 0) {
+                from = Some(*other);
+                break;
+            }
+            if over && may && from.is_none() {
+                from = Some(*other);
+                if !any_under {
+                    break;
+                }
+            }
+        }
+        vectors.pop(from?, lp)
     }
 
     /// The idle processor of a vector that is signalled for work which has just come to it: the one
@@ -87,7 +102,7 @@ impl Cp {
     #[inline]
     pub fn order_of(&self, vcpu: VcpuId) -> f64 {
         let v = &self.vcpus[vcpu];
-        if !matches!(v.mode, Mode::Idle | Mode::PageWait) {
+        if !v.wakes() {
             return v.deadline;
         }
         let slice = self.spec.minor_slice_ns as f64 / v.weight;
@@ -95,7 +110,8 @@ impl Cp {
     }
 
     /// The clock goes on with the deadlines that are dispatched while others wait, but not past
-    /// theirs: those that wait elsewhere are part of the same list.
+    /// theirs: those that wait elsewhere are part of the same list. Who has just woken up begins
+    /// where the clock is: it would stand still as long as others wake before the last has run.
     #[inline]
     pub fn move_clock(&mut self, deadline: f64) {
         if self.vectors.queued() > 0 {

@@ -169,6 +169,7 @@ impl Vcpu {
             started: None,
             owes: 0.0,
             readied: 0.0,
+            woken: false,
             cut: false,
             rest: None,
             ready_at: 0,

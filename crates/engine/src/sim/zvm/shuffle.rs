@@ -10,13 +10,14 @@ use crate::ids::PartitionId;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
-/// Minor time slices between two deals: assumed, between 1 (each time that a priority is worked
-/// out) and 400 (the two seconds of the periodic routine that VMUBK's prolog names).
-const DEAL_SLICES: u64 = 10;
+/// Minor time slices between two deals: one, as a priority is worked out anew when a slice is used
+/// up; assumed, up to 400 (the two seconds of the periodic routine that VMUBK's prolog names).
+/// Beyond two, guests that run briefly and often push loops together that then wait for each other.
+const DEAL_SLICES: u64 = 1;
 
 /// Deals over which the clock's advance can be saved up by who wants less than it could have, or
-/// runs on one processor where it is worth more: assumed, between 5 and 200.
-const BEHIND_DEALS: f64 = 20.0;
+/// runs on one processor where it is worth more: assumed, between 50 and 2000.
+const BEHIND_DEALS: f64 = 200.0;
 
 impl World<Partitions> {
     /// Somebody waits: the list is dealt out in a while.
@@ -70,6 +71,7 @@ impl Cp {
             if v.mode == Mode::Ready {
                 let waiting = Waiting {
                     over: one.over,
+                    woken: v.woken,
                     deadline: one.deadline,
                     vcpu: one.vcpu,
                 };

@@ -121,6 +121,8 @@ pub struct Vcpu {
     pub vector: VectorId,
     /// State.
     pub mode: Mode,
+    /// Whether it waited for something before it became ready the last time.
+    pub woken: bool,
     /// Whether a segment was cut short.
     pub cut: bool,
     /// What it has in hand.

@@ -72,6 +72,12 @@ impl Cp {
 }
 
 impl Vcpu {
+    /// Whether it becomes ready after it waited for something, and not for a processor.
+    #[inline]
+    pub fn wakes(&self) -> bool {
+        matches!(self.mode, Mode::Idle | Mode::PageWait)
+    }
+
     /// Whether there is more to do for it: messages, or its guest's daemons.
     #[inline]
     pub fn has_more(&self) -> bool {

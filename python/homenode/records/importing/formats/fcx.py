@@ -1,10 +1,10 @@
-"""Reports of z/VM's Performance Toolkit, as `homenode fcx` prints them and as performance reports
-quote them.
+"""Reports of z/VM's Performance Toolkit, as `homenode fcx` prints them, as performance reports
+quote them, and as the Toolkit lists them itself.
 
 A scenario holds the machine's type and cores, its partitions with cores, type, weight and cap, and
 what they used: of a partition with z/VM by interval (PUCFGLOG, else SYSSUMLG), of others on the
-whole (LPAR). Virtual machines (USTAT) are taken where no report tells of partitions. What else
-reports show is said and kept by `homenode import --tables`.
+whole (LPAR). Virtual machines (USER, else USTAT) are taken where no report tells of partitions.
+What else reports show, of whatever number, is said and kept by `homenode import --tables`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MOST_BYTES = 1 << 26
-_HEADING = re.compile(r"^FCX\d{3} +CPU |\(From FCX\d{3}\b|<-- Device Descr\. -->", re.MULTILINE)
+_HEADING = re.compile(
+    r"^[1\f ]*FCX\d{3} +(CPU|Run) |\(From FCX\d{3}\b|<-- Device Descr\. -->", re.MULTILINE
+)
+_DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d)")
 _CLOCK = re.compile(r"(?<!\d)([01]?\d|2[0-3]):([0-5]\d):([0-5]\d(?:\.\d+)?)(?!\d)")
 _TYPES = ("cp", "ifl", "ziip", "icf")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - reports tell no day, nor a zone
 _DAY = timedelta(days=1)
-_LPAR, _USTAT, _PHYSLOG, _PRCLOG = "FCX126", "FCX114", "FCX302", "FCX304"
+_LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG = "FCX126", "FCX112", "FCX114", "FCX302", "FCX304"
 _LOGS = {
     "FCX299": ("Util %", None, "Online", "utilisation of z/VM's processors"),
     "FCX225": ("Pct Busy", "On-line", "On-line", "busy of z/VM's processors"),
@@ -131,17 +134,20 @@ class _Reading:
                 name = f"{report['number']} {_SHOWN[report['number']]}"
                 text = "no scenario that is imported holds anything of it; --tables keeps it"
                 self._notice(f"{name} is only shown: {text}", report)
-            elif report["number"] not in (_LPAR, _USTAT, _PHYSLOG, _PRCLOG, *_LOGS):
-                self._notice(f"{report['number']} is not known; nothing of it is taken", report)
-        partitions = list(self._rows(_LPAR))
+            elif report["number"] not in (_LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG, *_LOGS):
+                text = "is not known; nothing of it is taken, --tables keeps it"
+                self._notice(f"{report['number']} {text}", report)
+        partitions = list(_by_partition(self._rows(_LPAR)))
         zvm = self._log(partitions)
         if partitions:
             self._tell_partitions(partitions, zvm)
         elif zvm is None:
             self._tell_machines()
-        if (partitions or zvm) and any(self._rows(_USTAT)):
-            text = "virtual machines within a partition are left out; give FCX114 USTAT by itself"
-            self._notice(text, self._report(_USTAT))
+        if partitions or zvm:
+            for number, name in ((_USER, "USER"), (_USTAT, "USTAT")):
+                if any(self._rows(number)):
+                    text = "virtual machines within a partition are left out; give"
+                    self._notice(f"{text} {number} {name} by itself", self._report(number))
         if self._system_is_told:
             self._tell_system(partitions)
         rows = sum(len(report["rows"]) for report in self.reports)
@@ -178,9 +184,12 @@ class _Reading:
         where = self.source.at(told["line"])
         facts.tell(system, "model", Told(told["machine"], where))
         facts.tell(system, "architecture", Told("s390x", where))
-        virtual = not partitions and self._report(_USTAT) and not self._logged
+        guests = self._report(_USER) or self._report(_USTAT)
+        virtual = not partitions and guests and not self._logged
         facts.tell(system, "hypervisor", Told("z/vm" if virtual else "pr/sm", where))
-        pools = {row.cells.get("Pool", ""): row for row in self._rows(_PHYSLOG)}
+        physical = self._rows(_PHYSLOG)
+        kind = [(row.cells.get("Pool") or row.cells.get("Type", ""), row) for row in physical]
+        pools = dict(kind)
         shared = sum(row.whole("PU Num") for row in pools.values())
         if shared and partitions:
             own = sum(row.whole("#Proc") for row in partitions if row.cells.get("Weight") == "DED")
@@ -214,7 +223,9 @@ class _Reading:
                     self.facts.notices.append(Notice(text, where))
             busy = row.number("%Busy")
             if busy is not None and name != logged:
-                used.append((name, busy / 100.0 * cores, row.line))
+                # Where each processor has a row of its own it is their sum already.
+                many = 1 if "CPU" in row.cells else cores
+                used.append((name, busy / 100.0 * many, row.line))
         self._add_whole(used, _LPAR, "physc", "%Busy of LPAR times its logical cores")
 
     def _tell_type(self, name: str, row: _Line) -> None:
@@ -226,7 +237,7 @@ class _Reading:
     def _log(self, partitions: list[_Line]) -> str | None:
         """The partition with z/VM and its use by interval; its name, none if no report is on it."""
         rows = {number: list(self._rows(number)) for number in (*_LOGS, _PRCLOG)}
-        processors = rows[_PRCLOG]
+        processors = rows[_PRCLOG] = self._processors(rows[_PRCLOG])
         first = next((found[0] for found in rows.values() if found), None)
         if first is None:
             return None
@@ -257,13 +268,25 @@ class _Reading:
         self._add_log(name, rows)
         return name
 
+    def _processors(self, rows: list[_Line]) -> list[_Line]:
+        """Rows of PRCLOG, one of each processor over all of the time; none of one by interval."""
+        if rows and not any("Total %" in row.cells for row in rows):
+            text = 'without a column "Total %", by processor over all of the time, is not taken'
+            self._notice(f"FCX304 PRCLOG {text}; --tables keeps it", self._report(_PRCLOG))
+            return []
+        return rows
+
     def _add_log(self, name: str, rows: Mapping[str, list[_Line]]) -> None:
         """Use of the partition with z/VM, of the report that tells it best."""
         for number, (percent, of, _, what) in _LOGS.items():
             used: list[tuple[str, datetime, float, int]] = []
+            if rows[number] and not any(percent in row.cells for row in rows[number]):
+                text = f'has no column "{percent}"; nothing of it is taken, --tables keeps it'
+                self._notice(f"{number} {text}", self._report(number))
+                continue
             for row in rows[number]:
                 busy, many = row.number(percent), 1.0 if of is None else row.number(of)
-                moment = _moment(row.cells.get("Interval End Time", ""))
+                moment = _moment(row.cells.get("Interval End Time", ""), self._day)
                 if busy is None or many is None or moment is None:
                     self.dropped += 1
                     continue
@@ -297,21 +320,41 @@ class _Reading:
     def _tell_machines(self) -> None:
         """Virtual machines of one z/VM, which stands for their server."""
         used = []
+        for row in self._rows(_USER):
+            name, busy = row.cells.get("Userid", ""), row.number("%CPU")
+            if name and busy is not None:
+                self.facts.partition(self.key, name)
+                used.append((name, busy / 100.0, row.line))
+        if used:
+            self._add_whole(used, _USER, "physc", "%CPU of USER")
+            return
         for row in self._rows(_USTAT):
             name, count, busy = row.cells.get("Userid", ""), row.whole("CPUs"), row.number("%RUN")
+            if not count:
+                self.dropped += 1
+                continue
             partition = self.facts.partition(self.key, name)
-            if count:
-                self.facts.tell(partition, "virtual", Told(count, self.source.at(row.line)))
+            self.facts.tell(partition, "virtual", Told(count, self.source.at(row.line)))
             if busy is not None:
                 used.append((name, busy / 100.0 * count, row.line))
+        if not used and any(self._rows(_USTAT)):
+            text = "without a column CPUs tells samples, not time; give FCX112 USER"
+            self._notice(f"FCX114 USTAT {text}", self._report(_USTAT))
         self._add_whole(used, _USTAT, "physc", "%RUN of USTAT times its processors")
+
+    @property
+    def _day(self) -> datetime:
+        """The day on which the times begin; the first there is where none is told."""
+        told = (_dated(report["interval"][0]) for report in self.reports)
+        return next(filter(None, told), _EPOCH)
 
     def _add_whole(
         self, used: list[tuple[str, float, int]], number: str, quantity: Quantity, what: str
     ) -> None:
         """Use over all of a report's time: one sample each."""
         report = self._report(number)
-        begin, end = (_moment(text) for text in report["interval"]) if report else (None, None)
+        told = report["interval"] if report else ("", "")
+        begin, end = (_moment(text, self._day) for text in told)
         if begin is None or end is None:
             if used:
                 self._notice("its interval is not told, what was used is left out", report)
@@ -341,13 +384,41 @@ class _Reading:
         self.dropped += added.dropped
 
 
-def _moment(text: str) -> datetime | None:
-    """A time of day on the first day there is: reports tell no day."""
+def _by_partition(rows: Iterator[_Line]) -> Iterator[_Line]:
+    """A row a partition. The Toolkit's own LPAR has one for each processor, the first of which
+    tells the partition; their %Busy is added.
+    """
+    last: _Line | None = None
+    for row in rows:
+        if "Partition" in row.cells:
+            if last is not None:
+                yield last
+            last = row
+        elif last is not None:
+            busy = (last.number("%Busy") or 0.0) + (row.number("%Busy") or 0.0)
+            last = _Line(last.line, {**row.cells, **last.cells, "%Busy": str(busy)})
+    if last is not None:
+        yield last
+
+
+def _moment(text: str, day: datetime) -> datetime | None:
+    """A time of day, on the day that stands before it, else on that one."""
     told = _CLOCK.search(text)
     if told is None:
         return None
     hours, minutes, seconds = int(told[1]), int(told[2]), float(told[3])
-    return _EPOCH + timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    since = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    return (_dated(text) or day) + since
+
+
+def _dated(text: str) -> datetime | None:
+    """The day that a text tells, if it is one."""
+    told = _DATE.search(text)
+    try:
+        year, month, day = (int(part) for part in told.groups()) if told else (0, 0, 0)
+        return datetime(year, month, day) if told else None  # noqa: DTZ001
+    except ValueError:
+        return None
 
 
 FORMATS: tuple[FileFormat, ...] = (PerformanceToolkit(),)
