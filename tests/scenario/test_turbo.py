@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from homenode.errors import HomenodeError, ScenarioError
-from homenode.model.catalog import machine
 from homenode.model.scenario import Scenario
 
 HOST = """\
 [machine]
-model = "intel-xeon-{model}-2s"
+model = "intel-xeon-6140-2s"
 {more}
 
 [[partition]]
@@ -31,28 +31,34 @@ replications = 1
 """
 
 
-def told(more: str = "", model: str = "6140") -> list[float] | None:
-    scenario = Scenario.from_toml(HOST.format(model=model, more=more, count=2))
+def told(more: str = "") -> list[float] | None:
+    scenario = Scenario.from_toml(HOST.format(more=more, count=2))
     return scenario.spec()["machine"].get("turbo_hz")
 
 
-def test_it_is_as_long_as_a_socket_and_ends_at_the_clock() -> None:
-    described = machine("intel-xeon-6140-2s")
-    assert described.turbo is not None
-    clocks = described.turbo.value
-    assert len(clocks) == described.cores_per_chip
-    assert clocks[-1] == described.clock.value
-    assert told() == clocks
-    assert told(model="6240") is None
+def test_a_machine_file_tells_clocks_and_another_clock_alone_holds_always(tmp_path: Path) -> None:
+    shipped = (files("homenode") / "data/machines/intel-xeon-6140-2s.toml").read_text("utf-8")
+    clocks = 'turbo.value = ["3.7 GHz", "3 GHz"]\nturbo.source = "its maker"\n'
+    own = shipped.replace("clock.range", f"{clocks}clock.range", 1)
+    (tmp_path / "own.toml").write_text(own, encoding="utf-8")
+
+    def of_its_own(more: str) -> list[float] | None:
+        text = HOST.format(more=more, count=2)
+        text = text.replace('model = "intel-xeon-6140-2s"', 'file = "own.toml"')
+        path = tmp_path / "host.toml"
+        path.write_text(text, encoding="utf-8")
+        return Scenario.load(path).spec()["machine"].get("turbo_hz")
+
+    assert of_its_own("") == [3.7e9, 3e9]
+    assert of_its_own('clock = { value = "2.3 GHz", why = "turbo is off" }') is None
 
 
-def test_another_clock_is_kept_and_other_clocks_may_be_told() -> None:
+def test_a_scenario_may_tell_clocks_of_any_machine() -> None:
     fixed = 'clock = { value = "2.3 GHz", why = "turbo is off" }'
-    assert told(fixed) is None
+    assert told() is None
     other = 'turbo = { value = ["3 GHz", "2.5 GHz"], why = "as measured" }'
     assert told(other) == [3e9, 2.5e9]
     assert told(fixed + "\n" + other) == [3e9, 2.5e9]
-    assert told(other, model="6240") == [3e9, 2.5e9]
 
 
 def test_clocks_that_rise_are_refused() -> None:
@@ -67,9 +73,10 @@ def test_a_thread_alone_is_faster_than_one_among_many(tmp_path: Path) -> None:
     pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
     from homenode.simulate.runner import run_scenario
 
+    clocks = 'turbo = { value = ["3.7 GHz", "3.7 GHz", "3.4 GHz", "3 GHz"], why = "as told" }'
     speeds = []
     for count in (1, 8, 18):
-        text = HOST.format(model="6140", more="sockets = 1\nthreads = 1", count=count)
+        text = HOST.format(more=f"sockets = 1\nthreads = 1\n{clocks}", count=count)
         text = text.replace("virtual = 2", f"virtual = {count}")
         run = run_scenario(Scenario.from_toml(text), out=tmp_path)
         done = run.metrics["vm"]["etr_per_s"].mean
