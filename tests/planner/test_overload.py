@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import layouts
@@ -105,7 +106,10 @@ def test_what_its_room_would_cost_others_is_said() -> None:
     found = advise(told, free=["virtual"], confirm=False, best=1)
     (erp,) = found.overloaded
     assert erp.held
-    assert "gives it room while this holds: response of test at most 10 % longer." in found.told
+    assert re.search(
+        r"gives it room while this holds: response of (mail|shop|test) at most 10 % longer",
+        found.told,
+    )
     lenient = advise(told, free=["virtual"], confirm=False, best=1, slower=0.3)
     assert lenient.overloaded
     assert not lenient.overloaded[0].held
