@@ -215,8 +215,6 @@ fn pipeline_sizes(machine: &Machine) -> Vec<(&'static str, f64, f64, f64)> {
     ]
 }
 
-/// Another thread never takes throughput away in the curve, nor adds more than its own: charging
-/// (PURR) gives idle threads what the curve leaves, which must not be less than nothing.
 /// One more busy core never makes another one faster.
 fn check_clocks(machine: &Machine) -> Result<(), MachineFault> {
     let mut most = 1e12;
@@ -239,6 +237,8 @@ fn check_clocks(machine: &Machine) -> Result<(), MachineFault> {
     Ok(())
 }
 
+/// Another thread never takes throughput away in the curve, nor adds more than its own: charging
+/// (PURR) gives idle threads what the curve leaves, which must not be less than nothing.
 fn check_gain(machine: &Machine) -> Result<(), MachineFault> {
     let mut least = 1.0;
     for (threads, &gain) in (1u8..).zip(&machine.smt.gain) {

@@ -102,7 +102,7 @@ impl State {
             come_back(doing, half_window),
         );
         let ranks = self.ranks(at, form, back);
-        let come = [ranks[1], ranks[3]].iter().sum::<f64>();
+        let come = ranks[1] + ranks[3];
         for (at, share) in &form.homes_by_node {
             let all = offered(doing, form, *share);
             self.nodes.add(*at, ranks, all);
