@@ -12,6 +12,8 @@ const OPERATIONS: [&str; 3] = ["Operation", "Count", "Rate/s"];
 /// What FCX108 DEVICE says of a device before its figures, of which only the address always stands
 /// there.
 const DESCRIPTION: [&str; 6] = ["Run", "Addr", "Type", "Label/ID", "Links", "ths"];
+/// Most lines of a heading; the Toolkit's own have up to six.
+const MOST_LINES: usize = 12;
 /// Most figures of a device that are taken.
 const MOST_FIGURES: usize = 40;
 
@@ -67,6 +69,9 @@ impl Layout {
                 if report.columns.is_empty() && (heading.is_empty() || !has_figures(line)) {
                     // Before the heading stand remarks on the report; a line in place of it says
                     // that nothing was counted.
+                    if heading.len() == MOST_LINES {
+                        return Err(format!("a heading has at most {MOST_LINES} lines"));
+                    }
                     if !heading.is_empty() || after_blank && !line.starts_with('(') {
                         heading.push(line.to_owned());
                     }

@@ -1,6 +1,8 @@
 //! Tables whose headings take several lines, as the Performance Toolkit prints its own reports:
 //! a column is what stands under words that overlap, and a row need not have a value in each.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::error::quoted;
 use crate::fcx::model::Row;
 
@@ -45,29 +47,11 @@ impl Columns {
         let mut words = Vec::new();
         let mut groups = Vec::new();
         for line in heading {
-            let (mut named, plain) = split_groups(line);
+            let (named, plain) = split_groups(line);
             words.extend(words_of(&plain).map(|word| (word.span, word.text.to_owned())));
-            groups.append(&mut named);
+            groups.push(named);
         }
-        let mut columns: Vec<(Span, Vec<(Span, String)>)> = Vec::new();
-        for (span, text) in words {
-            // Of a line above, each word that it overlaps is of one column with it.
-            let mut column = (span, Vec::new());
-            let mut apart = Vec::new();
-            for other in columns {
-                if other.0.shared(span) > 0 {
-                    column.0.begin = column.0.begin.min(other.0.begin);
-                    column.0.end = column.0.end.max(other.0.end);
-                    column.1.extend(other.1);
-                } else {
-                    apart.push(other);
-                }
-            }
-            column.1.push((span, text));
-            apart.push(column);
-            columns = apart;
-        }
-        columns.sort_by_key(|(span, _)| span.begin);
+        let columns = overlapping(words);
         let spans: Vec<Span> = columns.iter().map(|(span, _)| *span).collect();
         let names = columns.iter().map(|(_, words)| joined(words)).collect();
         Self {
@@ -100,14 +84,39 @@ impl Columns {
     /// The column of a value: that of which it shares most, of several the one that ends where it
     /// does, as figures do; else the nearest.
     fn place(&self, of: Span) -> Option<usize> {
-        let all = self.spans.iter().enumerate();
-        let best = all.min_by_key(|(_, span)| {
+        // Columns stand in order and apart: it shares with some in a row, or none are nearer than
+        // those beside it.
+        let first = self.spans.partition_point(|span| span.end <= of.begin);
+        let last = self.spans.partition_point(|span| span.begin < of.end);
+        let beside = first.saturating_sub(1)..self.spans.len().min(last + 1);
+        let best = beside.min_by_key(|&place| {
+            let span = self.spans[place];
             let shared = span.shared(of);
             (usize::MAX - shared, span.gap(of), span.end.abs_diff(of.end))
         });
-        best.filter(|(_, span)| span.gap(of) <= ASIDE)
-            .map(|(place, _)| place)
+        best.filter(|&place| self.spans[place].gap(of) <= ASIDE)
     }
+}
+
+/// Words that overlap, whatever lines they are of, in the order of the lines; from the left.
+fn overlapping(words: Vec<(Span, String)>) -> Vec<(Span, Vec<String>)> {
+    let mut words: Vec<_> = words.into_iter().enumerate().collect();
+    words.sort_by_key(|(_, (span, _))| span.begin);
+    let mut columns: Vec<(Span, Vec<(usize, String)>)> = Vec::new();
+    for (order, (span, text)) in words {
+        match columns.last_mut() {
+            Some((column, held)) if column.shared(span) > 0 => {
+                column.end = column.end.max(span.end);
+                held.push((order, text));
+            }
+            _ => columns.push((span, vec![(order, text)])),
+        }
+    }
+    let in_order = |(span, mut held): (Span, Vec<(usize, String)>)| {
+        held.sort_by_key(|(order, _)| *order);
+        (span, held.into_iter().map(|(_, text)| text).collect())
+    };
+    columns.into_iter().map(in_order).collect()
 }
 
 /// Whether a line may be a row: it has a figure, or a time of day, and is more than a ruler.
@@ -159,9 +168,9 @@ fn split_groups(line: &str) -> (Vec<(Span, String)>, String) {
     (groups, plain.into_iter().collect())
 }
 
-fn joined(words: &[(Span, String)]) -> String {
+fn joined(words: &[String]) -> String {
     let mut name = String::new();
-    for (_, word) in words {
+    for word in words {
         let close = name.is_empty() || name.ends_with(['-', '+']);
         name.push_str(if close { "" } else { " " });
         name.push_str(word);
@@ -169,25 +178,37 @@ fn joined(words: &[(Span, String)]) -> String {
     name
 }
 
-/// Names that are the same have that of their group before them, or a number behind.
-fn told_apart(names: Vec<String>, spans: &[Span], groups: &[(Span, String)]) -> Vec<String> {
-    let often = |name: &String, all: &[String]| all.iter().filter(|one| *one == name).count() > 1;
-    let grouped = names.iter().zip(spans).map(|(name, span)| {
-        let over = groups.iter().rev().find(|group| group.0.shared(*span) > 0);
-        match over {
-            Some((_, group)) if often(name, &names) => format!("{group} {name}"),
+/// Names that are the same have that of their group before them, or a number behind. The groups
+/// are those of each line of the heading.
+fn told_apart(names: Vec<String>, spans: &[Span], groups: &[Vec<(Span, String)>]) -> Vec<String> {
+    let mut often: HashMap<&str, usize> = HashMap::new();
+    for name in &names {
+        *often.entry(name).or_default() += 1;
+    }
+    let over = |span: Span| {
+        groups.iter().rev().find_map(|line| {
+            let last = line.partition_point(|(group, _)| group.begin < span.end);
+            let nearest = line[..last].last();
+            nearest.filter(|(group, _)| group.shared(span) > 0)
+        })
+    };
+    let grouped = names
+        .iter()
+        .zip(spans)
+        .map(|(name, span)| match over(*span) {
+            Some((_, group)) if often[name.as_str()] > 1 => format!("{group} {name}"),
             _ => name.clone(),
-        }
-    });
-    let mut told: Vec<String> = Vec::new();
-    for name in grouped {
+        });
+    let mut taken = HashSet::new();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let numbered = grouped.map(|name| {
         let mut free = name.clone();
-        let mut number = 1;
-        while told.contains(&free) {
-            number += 1;
+        let number = numbers.entry(name.clone()).or_insert(1);
+        while !taken.insert(free.clone()) {
+            *number += 1;
             free = format!("{name} {number}");
         }
-        told.push(free);
-    }
-    told
+        free
+    });
+    numbered.collect()
 }

@@ -259,3 +259,17 @@ fn devices_of_other_levels_have_more_figures_or_fewer() {
     assert_eq!((report.columns.len(), report.rows.len()), (16, 2));
     assert_eq!(report.rows[1].cells[7], ".160");
 }
+
+#[test]
+fn a_heading_has_so_many_lines_and_like_columns_are_numbered() {
+    let line = "           <- A -> <- B ->\n";
+    let again = LISTING.replace("Interval  ", &format!("{}Interval  ", line.repeat(20)));
+    let read = read(&again).expect("a report");
+    assert!(read.remarks[0].text.contains("at most 12 lines"));
+    let heading = ["  Busy   Busy  Busy", "                        Busy"];
+    let columns = listing::Columns::of(&heading.map(str::to_owned));
+    assert_eq!(columns.names, ["Busy", "Busy 2", "Busy 3", "Busy 4"]);
+    let grouped = ["<-- CPU -> <I/O-->", "Rate  Busy  Rate"].map(str::to_owned);
+    let columns = listing::Columns::of(&grouped);
+    assert_eq!(columns.names, ["CPU Rate", "Busy", "I/O Rate"]);
+}
