@@ -133,3 +133,72 @@ def test_what_cannot_be_shown_is_refused(
 ) -> None:
     assert call(words.split()) == 2
     assert told in capsys.readouterr().err
+
+
+POOLED = """
+[machine]
+model = "intel-xeon-6240-2s"
+policy = "esxi"
+active_cores = 4
+sockets = 1
+threads = 1
+
+[[resource_pool]]
+name = "prod"
+
+[[resource_pool]]
+name = "web"
+parent = "prod"
+
+[[resource_pool]]
+name = "empty"
+
+[[partition]]
+name = "front"
+processors = { mode = "shared", virtual = 3, resource_pool = "web" }
+memory = "4 GiB"
+workload = { kind = "loops", count = 3, endless = true, profile = "compute" }
+
+[[partition]]
+name = "back"
+processors = { mode = "shared", virtual = 2, resource_pool = "prod" }
+memory = "8 GiB"
+workload = { kind = "loops", count = 2, endless = true, profile = "compute" }
+
+[[partition]]
+name = "beside"
+processors = { mode = "shared", virtual = 1 }
+memory = "4 GiB"
+workload = { kind = "loops", count = 1, endless = true, profile = "compute" }
+
+[run]
+duration = "2 s"
+replications = 1
+"""
+
+
+def test_resource_pools_have_rows_that_are_sums_of_those_in_them(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pooled.toml").write_text(POOLED)
+    assert call(["run", "pooled.toml"]) == 0
+    found = rows(ask)
+    assert list(found) == ["prod", "web", "empty", "front", "back", "beside"]
+    assert len({row["GID"] for row in found.values()}) == len(found)
+    for name in ("NWLD", "%USED", "%RUN", "%RDY", "%WAIT", "%CSTP"):
+        front, back = found["front"][name], found["back"][name]
+        assert found["prod"][name] == pytest.approx(front + back)
+        assert found["web"][name] == pytest.approx(front)
+        assert found["empty"][name] == 0
+    assert found["prod"]["%RUN"] > 250
+    memory = rows(ask, "-m")
+    assert memory["prod"]["GRANT"] == memory["front"]["GRANT"] + memory["back"]["GRANT"]
+    text = ask("esxtop")
+    assert "6 worlds, 3 VMs, 6 vCPUs" in text
+    assert "prod" in text
+    assert "prod" not in ask("esxtop", "-p", "front")
+    # Read again, pools are no machines.
+    Path("batch.csv").write_text(ask("esxtop", "-b", "-d", "1"))
+    facts = read_paths([Path("batch.csv")])
+    assert {one.partition for one in facts.series} == {"front", "back", "beside"}

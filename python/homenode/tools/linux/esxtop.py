@@ -3,10 +3,11 @@ r"""`esxtop`: the virtual machines of an ESXi host, interval by interval.
 `esxtop [ -p NAME ] [ -m | -b ] [ -d Seconds ] [ -n Count ]`; `-m` shows the memory panel, as the
 key `m` of the tool does, `-b` writes the CSV of batch mode, without `-d` the report is of all that
 was kept. Of memory is told what a machine was given, which is all mapped, and what its work
-touches; nothing is reclaimed here. Percentages are of one processor and sums over a machine's
-virtual processors, which are all of its worlds here. As in the tool `%RDY` holds `%MLMTD` and not
-`%CSTP`, and `%USED` is what is charged: less than `%RUN` beside a busy thread of the core. The
-kernel's own time, overlaps and swapping are not modelled.
+touches; nothing is reclaimed here. Resource pools have rows of their own, the sums of all machines
+in them, however deep; `-p` leaves them out. Percentages are of one processor and sums over a
+machine's virtual processors, which are all of its worlds here. As in the tool `%RDY` holds `%MLMTD`
+and not `%CSTP`, and `%USED` is what is charged: less than `%RUN` beside a busy thread of the core.
+The kernel's own time, overlaps and swapping are not modelled.
 
 Source: VMware, "vSphere Monitoring and Performance", CPU panel; "Interpreting esxtop Statistics".
 """
@@ -17,12 +18,14 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
+from homenode.model.spec import shared_of
 from homenode.tools.errors import ToolError
 from homenode.tools.intervals import Sample
 from homenode.tools.linux.layout import clock
 from homenode.tools.linux.readings import FULL
-from homenode.tools.linux.system import Group, LinuxSystem, refuse_foreign
+from homenode.tools.linux.system import FIRST_PID, Group, LinuxSystem, refuse_foreign
 from homenode.tools.text_columns import page
 from homenode.tools.usage import Grammar, Request, parse
 
@@ -61,6 +64,21 @@ class _Machine:
     group: Group
     sample: Sample
 
+    @property
+    def gid(self) -> int:
+        """The number of its group."""
+        return self.group.pid
+
+    @property
+    def name(self) -> str:
+        """As the host calls it."""
+        return self.group.name
+
+    @property
+    def worlds(self) -> int:
+        """Its virtual processors."""
+        return self.group.virtual
+
     def figures(self) -> dict[str, float]:
         """Its columns [% of one processor]."""
         counted = self.sample.partition
@@ -93,7 +111,73 @@ class _Machine:
         return FULL * time_ns / self.sample.elapsed_ns
 
 
-_Moment = list[_Machine]
+@dataclass(frozen=True)
+class _Pool:
+    """A resource pool over an interval: all machines in it, however deep."""
+
+    gid: int
+    name: str
+    machines: list[_Machine]
+
+    @property
+    def worlds(self) -> int:
+        """Virtual processors in it."""
+        return sum(one.worlds for one in self.machines)
+
+    def figures(self) -> dict[str, float]:
+        """The columns of its machines, summed up [% of one processor]."""
+        return _summed(dict.fromkeys(_COUNTERS, 0.0), [one.figures() for one in self.machines])
+
+    def memory(self) -> dict[str, float]:
+        """The same of the memory panel [MB]."""
+        none = dict.fromkeys((*_MEMORY, *RECLAIMED), 0.0)
+        return _summed(none, [one.memory() for one in self.machines])
+
+
+def _summed(none: dict[str, float], rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: sum((row[name] for row in rows), zero) for name, zero in none.items()}
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """All that is shown of an interval."""
+
+    pools: list[_Pool]
+    machines: list[_Machine]
+
+    @property
+    def end_ns(self) -> int:
+        """When it ends."""
+        return self.machines[0].sample.end_ns
+
+    @property
+    def entities(self) -> list[_Pool | _Machine]:
+        """A row each: pools, as they stand in the scenario, before machines."""
+        return [*self.pools, *self.machines]
+
+    @classmethod
+    def of(cls, system: LinuxSystem, machines: list[_Machine], *, pooled: bool) -> Self:
+        """The machines of an interval, and if asked for the pools that they are in."""
+        pools = system.run.spec.get("resource_pools", []) if pooled else []
+        inside: list[list[_Machine]] = [[] for _ in pools]
+        for machine in machines if pools else []:
+            at = _pool_of(machine.group)
+            while at is not None:
+                inside[at].append(machine)
+                at = pools[at]["parent"]
+        first = FIRST_PID + len(system.groups)
+        return cls(
+            [_Pool(first + at, pool["name"], inside[at]) for at, pool in enumerate(pools)],
+            machines,
+        )
+
+
+def _pool_of(group: Group) -> int | None:
+    """Index of the pool that a machine stands right in."""
+    shared = shared_of(group.spec)
+    host = None if shared is None else shared.get("host")
+    claim = None if host is None else host.get("machine")
+    return None if claim is None else claim.get("pool")
 
 
 def render(system: LinuxSystem, argv: Sequence[str]) -> str:
@@ -106,18 +190,18 @@ def render(system: LinuxSystem, argv: Sequence[str]) -> str:
 
 
 def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
-    """The same as unrounded numbers, a dict a virtual machine and interval."""
+    """The same as unrounded numbers, a dict a row and interval."""
     request, moments = _moments(system, argv)
     return [
         {
-            "time_s": one.sample.end_ns / 1e9,
-            "GID": one.group.pid,
-            "NAME": one.group.name,
-            "NWLD": one.group.virtual,
+            "time_s": moment.end_ns / 1e9,
+            "GID": one.gid,
+            "NAME": one.name,
+            "NWLD": one.worlds,
             **(one.memory() if "m" in request.flags else one.figures()),
         }
         for moment in moments
-        for one in moment
+        for one in moment.entities
     ]
 
 
@@ -135,10 +219,12 @@ def _moments(system: LinuxSystem, argv: Sequence[str]) -> tuple[Request, list[_M
     shown = [one for one in system.groups if request.partition in (None, one.name)]
     asked = (length.interval_ns, length.count)
     by_group = [system.samples(one.name, *asked, "partition", "cpu") for one in shown]
-    return request, [
+    pooled = request.partition is None
+    machines = (
         [_Machine(*one) for one in zip(shown, parts, strict=True)]
         for parts in zip(*by_group, strict=True)
-    ]
+    )
+    return request, [_Moment.of(system, part, pooled=pooled) for part in machines]
 
 
 def _length(request: Request) -> Request:
@@ -150,41 +236,43 @@ def _length(request: Request) -> Request:
 
 
 def _screen(system: LinuxSystem, moment: _Moment) -> Iterator[str]:
-    figures = [one.figures() for one in moment]
-    worlds = sum(one.group.virtual for one in moment)
+    figures = [one.figures() for one in moment.machines]
     load, used, util = (
         sum(one[name] for one in figures for name in names) / FULL / system.cpus
         for names in (("%RUN", "%RDY"), ("%USED",), ("%RUN",))
     )
-    yield (
-        f"{clock(moment[0].sample.end_ns)}, {worlds} worlds, {len(moment)} VMs, {worlds} vCPUs; "
-        f"CPU load average: {load:.2f}"
-    )
+    yield f"{_counts(moment)}; CPU load average: {load:.2f}"
     yield f"PCPU USED(%): AVG: {FULL * used:.1f}"
     yield f"PCPU UTIL(%): AVG: {FULL * util:.1f}"
     yield ""
-    yield from _table(moment, figures)
+    yield from _table(moment, [one.figures() for one in moment.entities])
     yield ""
+
+
+def _counts(moment: _Moment) -> str:
+    worlds = sum(one.worlds for one in moment.machines)
+    there = f"{worlds} worlds, {len(moment.machines)} VMs, {worlds} vCPUs"
+    return f"{clock(moment.end_ns)}, {there}"
 
 
 def _memory_screen(_: LinuxSystem, moment: _Moment) -> Iterator[str]:
     """The memory panel; how much memory a host has is not kept with a run."""
-    worlds = sum(one.group.virtual for one in moment)
-    yield f"{clock(moment[0].sample.end_ns)}, {worlds} worlds, {len(moment)} VMs, {worlds} vCPUs"
+    yield _counts(moment)
     yield ""
-    yield from _table(moment, [one.memory() for one in moment])
+    yield from _table(moment, [one.memory() for one in moment.entities])
     yield ""
 
 
 def _table(moment: _Moment, figures: Sequence[Mapping[str, float]]) -> Iterator[str]:
-    """A line a virtual machine, below the names of the columns."""
-    names, width = list(figures[0]), max(16, *(len(one.group.name) for one in moment))
+    """A line a pool and a virtual machine, below the names of the columns."""
+    entities = moment.entities
+    names, width = list(figures[0]), max(16, *(len(one.name) for one in entities))
     each = max(7, *(len(f"{told[name]:.2f}") for told in figures for name in names))
     heads = " ".join(f"{name:>{each}}" for name in names)
     yield f"{'GID':>8} {'NAME':{width}} {'NWLD':>4} {heads}"
-    for one, told in zip(moment, figures, strict=True):
+    for one, told in zip(entities, figures, strict=True):
         cells = " ".join(f"{told[name]:{each}.2f}" for name in names)
-        yield f"{one.group.pid:8d} {one.group.name:{width}} {one.group.virtual:4d} {cells}"
+        yield f"{one.gid:8d} {one.name:{width}} {one.worlds:4d} {cells}"
 
 
 def _batch(system: LinuxSystem, moments: Sequence[_Moment]) -> str:
@@ -197,7 +285,7 @@ def _batch(system: LinuxSystem, moments: Sequence[_Moment]) -> str:
     names = [name for name, _ in _cells(system, moments[0])]
     write.writerow(["(PDH-CSV 4.0) (UTC)(0)", *(rf"{host}\{name}" for name in names)])
     for moment in moments:
-        time = f"{_DAY} {clock(moment[0].sample.end_ns)}"
+        time = f"{_DAY} {clock(moment.end_ns)}"
         values = (value for _, value in _cells(system, moment))
         cells = ("" if value is None else f"{value:.2f}" for value in values)
         write.writerow([time, *cells])
@@ -209,17 +297,23 @@ def _cells(system: LinuxSystem, moment: _Moment) -> Iterator[tuple[str, float | 
     counters = ("% Util Time", *(["% Core Util Time"] if threads > 1 else []))
     for cpu in range(system.cpus):
         yield from ((rf"Physical Cpu({cpu})\{name}", None) for name in counters)
-    busy = sum(one.figures()["%RUN"] for one in moment)
+    busy = sum(one.figures()["%RUN"] for one in moment.machines)
     yield r"Physical Cpu(_Total)\% Util Time", busy / system.cpus
-    for one in moment:
-        group = f"{one.group.pid}:{one.group.name}"
-        yield rf"Group Cpu({group})\Members in Cpu Group", float(one.group.virtual)
+    for one in moment.entities:
+        group = f"{one.gid}:{one.name}"
+        yield rf"Group Cpu({group})\Members in Cpu Group", float(one.worlds)
         told = one.figures()
         for name, counter in _COUNTERS.items():
             yield rf"Group Cpu({group})\{counter}", told[name]
-        for number, run in enumerate(one.by_processor()):
-            world = f"{group}:{one.group.pid}{number:03d}:vmx-vcpu-{number}:{one.group.name}"
-            yield rf"Vcpu({world})\% Run", run
-        memory = one.memory()
-        for name, counter in _MEMORY.items():
-            yield rf"Group Memory({group})\{counter}", memory[name]
+        yield from _worlds(one, group)
+        if isinstance(one, _Machine):
+            memory = one.memory()
+            for name, counter in _MEMORY.items():
+                yield rf"Group Memory({group})\{counter}", memory[name]
+
+
+def _worlds(one: _Pool | _Machine, group: str) -> Iterator[tuple[str, float]]:
+    """What each virtual processor of a machine ran; a pool has none of its own."""
+    for number, run in enumerate(one.by_processor() if isinstance(one, _Machine) else []):
+        world = f"{group}:{one.gid}{number:03d}:vmx-vcpu-{number}:{one.name}"
+        yield rf"Vcpu({world})\% Run", run
