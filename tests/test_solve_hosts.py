@@ -173,13 +173,19 @@ def test_of_several_workloads_of_a_guest_each_has_its_figures() -> None:
 
 
 def test_interrupts_and_io_threads_take_what_they_say() -> None:
+    def at_one_clock(guest: str) -> Scenario:
+        """Work in time is told at the clock of a busy machine, and takes less at a higher one."""
+        clock = 'threads = 1\nclock = { value = "3.3 GHz", why = "turbo is off" }'
+        head = HEAD.format(policy="linux", threads=1).replace("threads = 1", clock)
+        return Scenario.from_toml(head + guest, "host.toml")
+
     work = '{ kind = "transactions", rate = "500/s", profile = "oltp" }'
-    plain = layout(guest("a", work, 8)).solve()
+    plain = at_one_clock(guest("a", work, 8)).solve()
     told = guest("a", work, 8).replace(
         "kvm = {}",
         'kvm = { io_threads = 1, io_answer = "50 us" }\ninterrupts = { rate = "20000/s" }',
     )
-    solved = layout(told).solve()
+    solved = at_one_clock(told).solve()
     # An answer each of 50 us, and a switch; which the guest is not charged for.
     assert solved.metric("a.io", "physc").mean == pytest.approx(0.025, rel=0.05)
     assert solved.metric("a", "physc").mean == pytest.approx(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from homenode.errors import HomenodeError, ScenarioError
+from homenode.model.catalog import machine, machines
 from homenode.model.scenario import Scenario
 
 HOST = """\
@@ -36,26 +37,34 @@ def told(more: str = "") -> list[float] | None:
     return scenario.spec()["machine"].get("turbo_hz")
 
 
-def test_a_machine_file_tells_clocks_and_another_clock_alone_holds_always(tmp_path: Path) -> None:
-    shipped = (files("homenode") / "data/machines/intel-xeon-6140-2s.toml").read_text("utf-8")
-    clocks = 'turbo.value = ["3.7 GHz", "3 GHz"]\nturbo.source = "its maker"\n'
+@pytest.mark.parametrize("name", machines())
+def test_the_clock_of_a_machine_is_the_one_with_all_its_cores_busy(name: str) -> None:
+    """So a machine that is full does what it would do if nothing were told of fewer cores."""
+    described = machine(name)
+    if described.turbo is not None:
+        assert len(described.turbo.value) == described.cores_per_chip
+        assert described.turbo.value[-1] == described.clock.value
+
+
+def test_an_own_machine_file_tells_clocks(tmp_path: Path) -> None:
+    shipped = (files("homenode") / "data/machines/amd-epyc-7742-2s.toml").read_text("utf-8")
+    clocks = 'turbo.value = ["3.4 GHz", "3.2 GHz"]\nturbo.source = "its maker"\n'
     own = shipped.replace("clock.range", f"{clocks}clock.range", 1)
     (tmp_path / "own.toml").write_text(own, encoding="utf-8")
-
-    def of_its_own(more: str) -> list[float] | None:
-        text = HOST.format(more=more, count=2)
-        text = text.replace('model = "intel-xeon-6140-2s"', 'file = "own.toml"')
-        path = tmp_path / "host.toml"
-        path.write_text(text, encoding="utf-8")
-        return Scenario.load(path).spec()["machine"].get("turbo_hz")
-
-    assert of_its_own("") == [3.7e9, 3e9]
-    assert of_its_own('clock = { value = "2.3 GHz", why = "turbo is off" }') is None
+    text = HOST.format(more="", count=2)
+    path = tmp_path / "host.toml"
+    path.write_text(
+        text.replace('model = "intel-xeon-6140-2s"', 'file = "own.toml"'), encoding="utf-8"
+    )
+    assert Scenario.load(path).spec()["machine"].get("turbo_hz") == [3.4e9, 3.2e9]
 
 
-def test_a_scenario_may_tell_clocks_of_any_machine() -> None:
+def test_another_clock_alone_holds_always_and_other_clocks_replace_those_of_the_machine() -> None:
+    shipped = told()
+    assert shipped is not None
+    assert (len(shipped), shipped[0], shipped[-1]) == (18, 3.7e9, 3e9)
     fixed = 'clock = { value = "2.3 GHz", why = "turbo is off" }'
-    assert told() is None
+    assert told(fixed) is None
     other = 'turbo = { value = ["3 GHz", "2.5 GHz"], why = "as measured" }'
     assert told(other) == [3e9, 2.5e9]
     assert told(fixed + "\n" + other) == [3e9, 2.5e9]
@@ -69,14 +78,13 @@ def test_clocks_that_rise_are_refused() -> None:
 
 
 def test_a_thread_alone_is_faster_than_one_among_many(tmp_path: Path) -> None:
-    """Threads of `compute` on one socket: each does less, and all together more."""
+    """Threads of `compute` on one socket of the shipped machine: each does less, all do more."""
     pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
     from homenode.simulate.runner import run_scenario
 
-    clocks = 'turbo = { value = ["3.7 GHz", "3.7 GHz", "3.4 GHz", "3 GHz"], why = "as told" }'
     speeds = []
     for count in (1, 8, 18):
-        text = HOST.format(more=f"sockets = 1\nthreads = 1\n{clocks}", count=count)
+        text = HOST.format(more="sockets = 1\nthreads = 1", count=count)
         text = text.replace("virtual = 2", f"virtual = {count}")
         run = run_scenario(Scenario.from_toml(text), out=tmp_path)
         done = run.metrics["vm"]["etr_per_s"].mean
