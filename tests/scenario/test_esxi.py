@@ -190,3 +190,14 @@ def test_what_is_reserved_inside_must_be_the_pools_or_around_it() -> None:
     with pytest.raises(ScenarioError, match=r"at least 1\.5 cores") as told:
         Scenario.from_toml(inside.replace("shares = 3000", "shares = 3000\nexpandable = false"))
     assert "resource pool web" in str(told.value) or "resource_pool" in str(told.value)
+
+
+def test_more_than_there_is_cannot_be_reserved_and_who_has_most_is_named() -> None:
+    """What is reserved in pools counts where they stand."""
+    inside = POOLED.replace("shares = 1, res", "shares = 1, entitlement = 1.5, res")
+    beside = "virtual = 4, shares = 1000 }"
+    fits = inside.replace(beside, "virtual = 4, shares = 1000, entitlement = 2.5 }")
+    assert Scenario.from_toml(fits)
+    with pytest.raises(ScenarioError, match=r"at most 4 cores, and not 4\.6") as told:
+        Scenario.from_toml(fits.replace("entitlement = 2.5", "entitlement = 3.1"))
+    assert "beside" in str(told.value)

@@ -32,6 +32,7 @@ pub(super) fn check(spec: &Spec) -> Checked {
     for (at, partition) in spec.partitions.iter().enumerate() {
         check_partition(spec, partition, &Owner::partition(spec, at))?;
     }
+    host::check_together(spec)?;
     hypervisor::check_cores(spec)?;
     guest::check_room(spec)?;
     hypervisor::check_prsm(spec)?;

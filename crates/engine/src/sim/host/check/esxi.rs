@@ -3,7 +3,7 @@
 use super::linux::check_kvm;
 use super::refusal::refuse_if;
 use crate::check::{range, within, Checked, Owner};
-use crate::spec::{HostThreads, MachineShares, Policy, Processors, ResourcePool, Spec};
+use crate::spec::{HostThreads, MachineShares, Partition, Policy, Processors, ResourcePool, Spec};
 
 /// Least that can be reserved, or be a limit [cores].
 const LEAST: f64 = 0.01;
@@ -41,7 +41,6 @@ pub fn check(spec: &Spec, vps: u16, host: &HostThreads, owner: &Owner) -> Checke
         let wanted = format!("0 to {most} cores, as many as it can use");
         return Err(range(threads, "reservation", reservation, &wanted));
     }
-    check_admission(spec, threads)?;
     let foreign = host.cgroup.is_some() || host.slice_ns.is_some() || host.nice != 0;
     let (what, instead) = ("a control group, a slice or a nice value", "give it shares");
     refuse_if(spec, threads, foreign, what, instead)?;
@@ -52,36 +51,107 @@ pub fn check(spec: &Spec, vps: u16, host: &HostThreads, owner: &Owner) -> Checke
     check_kvm(kvm, &threads.within("kvm"))
 }
 
-/// A virtual machine is started only if what all have reserved is there.
-fn check_admission(spec: &Spec, owner: &Owner) -> Checked {
-    let all = reserved_in(spec, None);
+/// Virtual machines are started only if what all have reserved is there; each of them and all pools
+/// must have been checked.
+pub fn check_admission(spec: &Spec) -> Checked {
+    let reserved = Reserved::of(spec);
     let there = f64::from(spec.machine.active_cores);
-    if all <= there + ROUNDING {
+    if reserved.outside <= there + ROUNDING {
         return Ok(());
     }
+    let all = reserved.outside;
     let wanted = format!("such that all together are at most {there} cores, and not {all}");
-    Err(range(owner, "reservation", all, &wanted))
+    Err(range(
+        &largest(spec, &reserved),
+        "reservation",
+        all,
+        &wanted,
+    ))
 }
 
-/// What all that stand right in a pool, or in none, have reserved: pools what they say, or more
-/// where those in them have [cores].
-fn reserved_in(spec: &Spec, pool: Option<u16>) -> f64 {
-    let machines = spec.partitions.iter().map(|one| match &one.processors {
-        Processors::Shared { host, .. } if host.machine().pool == pool => {
-            host.machine().reservation
-        }
-        _ => 0.0,
+/// Who has most reserved of those that stand in no pool.
+fn largest(spec: &Spec, reserved: &Reserved) -> Owner {
+    let machines = spec.partitions.iter().enumerate().map(|(at, one)| {
+        let (pool, cores) = claim(one);
+        let owner = Owner::partition(spec, at).within("processors");
+        (pool, cores, owner.within("host"))
     });
-    let pools = (0..).zip(&spec.resource_pools);
-    let pools = pools.filter(|(_, one)| one.parent == pool);
-    let pools = pools.map(|(at, one)| one.reservation.max(reserved_in(spec, Some(at))));
-    machines.chain(pools).sum()
+    let pools = spec.resource_pools.iter().enumerate().map(|(at, one)| {
+        let cores = one.reservation.max(reserved.inside[at]);
+        (one.parent, cores, pool_owner(at, one))
+    });
+    let outside = machines.chain(pools).filter(|(pool, ..)| pool.is_none());
+    outside
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map_or_else(|| Owner::new("scenario", ""), |(_, _, owner)| owner)
+}
+
+/// Pool that a virtual machine stands right in, and what it has reserved [cores].
+fn claim(partition: &Partition) -> (Option<u16>, f64) {
+    match &partition.processors {
+        Processors::Shared { host, .. } => {
+            let machine = host.machine();
+            (machine.pool, machine.reservation)
+        }
+        Processors::Dedicated { .. } => (None, 0.0),
+    }
+}
+
+/// What is reserved in one place by all that stand right in it: virtual machines what they say,
+/// pools what they say, or more where those in them have [cores].
+struct Reserved {
+    /// In each pool.
+    inside: Vec<f64>,
+    /// In none.
+    outside: f64,
+}
+
+impl Reserved {
+    /// Pools stand after the one that they are in, so that from the last one on all is summed up.
+    fn of(spec: &Spec) -> Self {
+        let mut all = Self {
+            inside: vec![0.0; spec.resource_pools.len()],
+            outside: 0.0,
+        };
+        for (pool, cores) in spec.partitions.iter().map(claim) {
+            all.add(pool, cores);
+        }
+        for (at, pool) in spec.resource_pools.iter().enumerate().rev() {
+            all.add(pool.parent, pool.reservation.max(all.inside[at]));
+        }
+        all
+    }
+
+    /// Where it is meant for a pool that is not there, that is refused elsewhere.
+    fn add(&mut self, pool: Option<u16>, cores: f64) {
+        match pool {
+            None => self.outside += cores,
+            Some(pool) => {
+                if let Some(inside) = self.inside.get_mut(usize::from(pool)) {
+                    *inside += cores;
+                }
+            }
+        }
+    }
+}
+
+/// All resource pools.
+pub fn check_pools(spec: &Spec) -> Checked {
+    let pools = || spec.resource_pools.iter().enumerate();
+    pools().try_for_each(|(at, pool)| check_pool(spec, at, pool))?;
+    let reserved = Reserved::of(spec);
+    let mut each = pools().zip(&reserved.inside);
+    each.try_for_each(|((at, pool), inside)| check_inside(pool, *inside, &pool_owner(at, pool)))
+}
+
+fn pool_owner(at: usize, pool: &ResourcePool) -> Owner {
+    let place = format!("/resource_pools/{at}");
+    Owner::new(format!("resource pool {}", pool.name), place)
 }
 
 /// One resource pool; those before it must have been checked.
-pub fn check_pool(spec: &Spec, at: usize, pool: &ResourcePool) -> Checked {
-    let place = format!("/resource_pools/{at}");
-    let owner = &Owner::new(format!("resource pool {}", pool.name), place);
+fn check_pool(spec: &Spec, at: usize, pool: &ResourcePool) -> Checked {
+    let owner = &pool_owner(at, pool);
     let foreign = spec.machine.hypervisor.policy != Policy::Esxi;
     refuse_if(spec, owner, foreign, "a resource pool", "leave it out")?;
     let before = &spec.resource_pools[..at];
@@ -102,13 +172,12 @@ pub fn check_pool(spec: &Spec, at: usize, pool: &ResourcePool) -> Checked {
         let wanted = format!("0 to {limit} cores, as many as it may use");
         return Err(range(owner, "reservation", pool.reservation, &wanted));
     }
-    check_inside(spec, at as u16, pool, owner)
+    Ok(())
 }
 
 /// What is reserved inside must be there: what the pool has reserved, if it may not take more from
 /// what is around it, and never more than its limit.
-fn check_inside(spec: &Spec, at: u16, pool: &ResourcePool, owner: &Owner) -> Checked {
-    let inside = reserved_in(spec, Some(at));
+fn check_inside(pool: &ResourcePool, inside: f64, owner: &Owner) -> Checked {
     let there = if pool.expandable {
         pool.limit.unwrap_or(f64::INFINITY)
     } else {

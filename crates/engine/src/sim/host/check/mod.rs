@@ -44,8 +44,15 @@ pub fn check_machine(spec: &Spec) -> Checked {
     credit2::check(spec)?;
     let mut groups = spec.cgroups.iter().enumerate();
     groups.try_for_each(|(at, cgroup)| cgroups::check(spec, at, cgroup))?;
-    let mut pools = spec.resource_pools.iter().enumerate();
-    pools.try_for_each(|(at, pool)| esxi::check_pool(spec, at, pool))
+    esxi::check_pools(spec)
+}
+
+/// All partitions together, once each was checked.
+pub fn check_together(spec: &Spec) -> Checked {
+    match spec.machine.hypervisor.policy {
+        Policy::Esxi => esxi::check_admission(spec),
+        _ => Ok(()),
+    }
 }
 
 /// Pools only name partitions here.
