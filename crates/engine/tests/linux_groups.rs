@@ -7,7 +7,7 @@ use common::host::{cgroup, group, host_machine, host_spec, of_cgroup, threads};
 use common::race::water_fill;
 use common::{assert_all, loops, run, SECOND};
 use homenode_engine::kernel::Stream;
-use homenode_engine::spec::{Cgroup, Policy, Spec};
+use homenode_engine::spec::{Cgroup, Policy, Processors, Spec};
 
 /// A group: weight, quota [cores], threads that never sleep.
 type Of = (u32, Option<f64>, u16);
@@ -146,4 +146,92 @@ fn a_light_group_keeps_its_weight_where_its_threads_have_left() {
     ];
     let got = used(&host(2, &groups, 20));
     assert!(got[3] > 0.8 * due(2, &groups)[3], "{got:?}");
+}
+
+/// Heavy groups that have a processor each lift the mean load of all above that of those who wait.
+/// The light ones take turns all the same; one had a processor for good, the others shared one.
+#[test]
+fn light_groups_take_turns_beside_heavy_ones() {
+    let heavy = (400, None, 1);
+    let light = (25, None, 1);
+    let got = used(&host(4, &[heavy, heavy, light, light, light], 60));
+    assert!(got[..2].iter().all(|cores| *cores > 0.97), "{got:?}");
+    let even = |cores: &f64| (cores / (2.0 / 3.0) - 1.0).abs() < 0.2;
+    assert!(got[2..].iter().all(even), "{got:?}");
+}
+
+/// The same host with groups around those: how many each holds, one after the other, and its
+/// weight.
+fn nested(cpus: u16, around: &[(u32, usize)], groups: &[Of], seconds: u64) -> Spec {
+    let mut spec = host(cpus, groups, seconds);
+    let first = around.len() as u16;
+    let parents = around.iter().zip(0..);
+    let parents = parents.flat_map(|((_, members), at)| std::iter::repeat_n(at, *members));
+    for (group, parent) in spec.cgroups.iter_mut().zip(parents) {
+        group.parent = Some(parent);
+    }
+    for (at, partition) in (first..).zip(&mut spec.partitions) {
+        if let Processors::Shared { host, .. } = &mut partition.processors {
+            host.cgroup = Some(at);
+        }
+    }
+    let named = around.iter().enumerate();
+    let outer = named.map(|(at, (weight, _))| cgroup(&format!("around{at}"), *weight));
+    spec.cgroups.splice(0..0, outer);
+    spec
+}
+
+/// Cores by what each group's threads weigh at the root: its part of the load of the group around
+/// it, of that one's weight (`calc_group_shares`), whether it can use that or not.
+fn by_weight_of_threads(cpus: u16, around: &[(u32, usize)], groups: &[Of]) -> Vec<f64> {
+    let mut weights = Vec::new();
+    for (weight, members) in around {
+        let inside = &groups[weights.len()..weights.len() + members];
+        let all: u32 = inside.iter().map(|of| of.0).sum();
+        let part = |of: &Of| f64::from(of.0 * weight) / f64::from(all);
+        weights.extend(inside.iter().map(part));
+    }
+    let most: Vec<f64> = groups.iter().map(|of| f64::from(of.2)).collect();
+    water_fill(f64::from(cpus), &weights, &most)
+}
+
+/// One thread has a processor to itself, which takes four fifths of its group's weight; the other
+/// two keep a tenth each. By hand: four threads of 256 and two of 205 on three processors. Shared
+/// out from the root down the two would get 0.83.
+#[test]
+fn what_one_cannot_use_of_its_groups_weight_the_others_do_not_get() {
+    let around = [(100, 1), (200, 3)];
+    let groups = [(100, None, 4), (200, None, 1), (25, None, 1), (25, None, 1)];
+    let told = by_weight_of_threads(4, &around, &groups);
+    let by_hand = [2.143, 1.0, 0.429, 0.429];
+    let got = used(&nested(4, &around, &groups, 30));
+    for ((got, told), by_hand) in got.iter().zip(told).zip(by_hand) {
+        assert!((told - by_hand).abs() < 1e-3);
+        assert!((got / told - 1.0).abs() < 0.08, "{got} for {told}");
+    }
+}
+
+/// Two to five groups around one to three of few threads each.
+#[test]
+fn nested_groups_of_few_threads_get_what_their_threads_weigh() {
+    let mut parts = Vec::new();
+    for seed in 0..45 {
+        let mut dice = Stream::new(seed, 0, "nested");
+        let cpus = 2 + dice.below(15) as u16;
+        let weight = |dice: &mut Stream| [25, 50, 100, 200, 400][dice.below(5) as usize];
+        let (mut around, mut groups) = (Vec::new(), Vec::new());
+        for _ in 0..2 + dice.below(4) {
+            let members = 1 + dice.below(3) as usize;
+            around.push((weight(&mut dice), members));
+            for _ in 0..members {
+                let threads = 1 + dice.below(u64::from(cpus / 3).max(1)) as u16;
+                groups.push((weight(&mut dice), None, threads));
+            }
+        }
+        let told = by_weight_of_threads(cpus, &around, &groups);
+        let got = used(&nested(cpus, &around, &groups, 5));
+        parts.extend(got.iter().zip(told).map(|(got, told)| got / told));
+    }
+    let told = [0.5, 0.9, 1.0].map(|share| deviation(&parts, share));
+    assert!(told[0] < 0.02 && told[1] < 0.12, "{told:?}");
 }

@@ -241,8 +241,15 @@ impl Tree {
         if mine >= mean {
             return None;
         }
-        let give = (theirs - mean) * most.set.capacity();
         let take = (mean - mine) * own.capacity();
+        // Heavy tasks that have a processor each may lift the mean above all that wait. The kernel
+        // takes one unsigned number from the other, which wraps, so that nothing bounds what they
+        // give: else light groups would stay where they are, some alone and some in company.
+        let give = if theirs >= mean {
+            (theirs - mean) * most.set.capacity()
+        } else {
+            f64::INFINITY
+        };
         let amount = give.min(take) / CAPACITY;
         (amount > 0.0).then_some(Amount::Load(amount))
     }
