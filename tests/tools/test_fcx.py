@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -127,11 +128,38 @@ def test_locks_spin_a_share_of_busy(view: GuestView) -> None:
     assert told["scheduler"]["AvgSpin usec"] is None
 
 
+STATES = ("%RUN", "%CPU", "%PGW", "%OTH")
+
+
 def test_what_virtual_machines_wait_for_fills_their_time(view: GuestView) -> None:
     for row in rows(view, "USTAT"):
-        assert sum(row[name] for name in ("%RUN", "%CPU", "%PGW", "%OTH")) == pytest.approx(100)
+        assert sum(row[name] for name in STATES) == pytest.approx(100, abs=0.02)
     servers = [row for row in rows(view, "USTAT") if row["Userid"].startswith("SERVER")]
     assert servers[0]["%PGW"] == pytest.approx(z.PAGE_WAIT_MS * round(z.ETR) / 60 / 10)
+
+
+def test_states_add_up_as_they_are_printed(view: GuestView) -> None:
+    text = fcx.report("USTAT").render(view, "zvm", False)
+    printed = [line.split()[2:] for line in text.splitlines()[5:]]
+    assert len(printed) > 1
+    assert {sum(Decimal(cell) for cell in line) for line in printed} == {Decimal(100)}
+
+
+def test_of_a_wait_that_began_before_the_run_counts_what_there_was_time_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def lengthen(tables: dict[str, list[dict[str, int]]]) -> None:
+        for row in tables["virtual_machine"]:
+            row["page_wait_ns"] = 60 * z.SECOND
+
+    z.install(monkeypatch, change=lengthen)
+    spec = z.frame(z.partition(), name="AP1Z604G")
+    waited = view_of(run_scenario(frames.Frozen(spec)))
+    for row in rows(waited, "USTAT"):
+        assert row["%PGW"] == pytest.approx(100 - row["%RUN"] - row["%CPU"], abs=0.01)
+        assert row["%OTH"] == pytest.approx(0, abs=0.02)
 
 
 def test_a_table_of_ours_says_so(view: GuestView) -> None:

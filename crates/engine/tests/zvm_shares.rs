@@ -293,3 +293,31 @@ fn a_soft_limit_holds_as_long_as_anybody_else_wants_the_time() {
         assert_promise(&mut held);
     }
 }
+
+/// Hard limits are reached in the middle of a slice, by all processors of a machine at once: what
+/// they leave is for who is behind, wherever that one waits.
+#[test]
+fn what_limits_leave_goes_by_shares() {
+    for (vertical, smt) in [(true, 1), (false, 1), (true, 2), (false, 2)] {
+        let machines = [
+            (32, 1000),
+            (20, 100),
+            (12, 50),
+            (42, 200),
+            (17, 1000),
+            (40, 400),
+        ];
+        let mut kept = loops(4, 8 / smt, &machines, vertical);
+        kept.spec.partitions[0].smt = smt as u8;
+        let zvm = cp(&mut kept.spec.partitions[0]);
+        for (at, most) in [(1, 0.04), (3, 0.035), (4, 0.1), (5, 0.2)] {
+            zvm.machines[at].maximum = Some(CpShare::Absolute(most));
+            zvm.machines[at].limit_hard = true;
+        }
+        // Of 32 logical processors; a thread has half of a core where both are busy.
+        let threads = promised(&zvm.machines, &[f64::INFINITY; 6], 32);
+        assert!((threads[0] / threads[2] - 20.0).abs() < 1e-9);
+        kept.wanted = threads.iter().map(|of| of / f64::from(smt)).collect();
+        assert_promise(&mut kept);
+    }
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
@@ -136,7 +137,6 @@ def layout_table(partitions: Sequence[PlacedPartition]) -> Table:
         if mainframe is None:
             continue
         counts = {kind: mainframe.types.count(kind) for kind in dict.fromkeys(mainframe.types)}
-        every = [number for numbers in mainframe.numbers for number in numbers]
         table.add_row(
             partition.name,
             mainframe.mode,
@@ -144,7 +144,7 @@ def layout_table(partitions: Sequence[PlacedPartition]) -> Table:
             partition.table.processors.mode,
             f"{mainframe.entitlement:.2f}",
             _polarized(partition),
-            in_short(every),
+            _numbered(mainframe.numbers),
         )
     return table
 
@@ -162,6 +162,15 @@ def _polarized(partition: PlacedPartition) -> str:
     *kinds, _ = polarize(mainframe.entitlement, count)
     named = zip(kinds, ("VH", "VM", "VL"), strict=True)
     return ", ".join(f"{many} {kind}" for many, kind in named if many)
+
+
+def _numbered(cores: Sequence[Sequence[int]]) -> str:
+    """The numbers of all cores: those with one and those with two are told apart, so that no run
+    ends between the two threads of a core.
+    """
+    alike = itertools.groupby(cores, key=len)
+    every = ([number for core in group for number in core] for _, group in alike)
+    return ", ".join(in_short(numbers) for numbers in every)
 
 
 def in_short(numbers: Sequence[int]) -> str:

@@ -97,9 +97,25 @@ def _ustat(view: GuestView, partition: str) -> list[Cells]:
             "%CPU": row["wait_ns"] * scale,
             "%PGW": row["page_wait_ns"] * scale,
         }
-        rest = max(100.0 - sum(shares.values()), 0.0)
-        found.append({"Userid": machine["name"], "CPUs": machine["cpus"], **shares, "%OTH": rest})
+        found.append({"Userid": machine["name"], "CPUs": machine["cpus"], **_filled(shares)})
     return found
+
+
+def _filled(shares: dict[str, float]) -> dict[str, float]:
+    """Shares of time [%] with `%OTH`, which makes them 100 as they are printed.
+
+    A wait is counted as a whole when it ends; of one that began before the run was recorded no more
+    is told than there was time for.
+    """
+    left, found = 100.0, {}
+    for name, share in shares.items():
+        found[name] = min(share, left)
+        left -= round(found[name], _STATES[name])
+    return {**found, "%OTH": left}
+
+
+_STATES = {"%RUN": 2, "%CPU": 4, "%PGW": 2, "%OTH": 4}
+"""Decimals of the states of a virtual machine: waits for a processor may be very short."""
 
 
 LPAR = PlainTable(
@@ -114,6 +130,6 @@ PHYSLOG = PlainTable(
 )
 USTAT = PlainTable(
     _ustat,
-    {"%RUN": 2, "%CPU": 4, "%PGW": 2, "%OTH": 2},
+    _STATES,
     "Shares of time, not of samples; %OTH is idle and what is not told apart.",
 )

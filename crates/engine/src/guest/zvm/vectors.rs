@@ -131,11 +131,10 @@ impl Vectors {
         self.queued - self.master.len() as u32 > self.over
     }
 
-    /// Whether the first of a vector has passed a soft limit.
+    /// The first that waits in a vector.
     #[inline]
-    pub fn first_is_over(&self, vector: VectorId) -> bool {
-        let first = self.vectors[vector].queue.front();
-        first.is_some_and(|first| first.over)
+    pub fn first(&self, vector: VectorId) -> Option<&Waiting> {
+        self.vectors[vector].queue.front()
     }
 
     /// Virtual processors that wait in a vector.
@@ -548,7 +547,7 @@ mod tests {
         vectors.push(of(0), lp(0), woken);
         vectors.push(of(1), lp(2), over);
         assert_eq!(vectors.least_deadline(), 1.0);
-        assert!(vectors.any_under() && vectors.first_is_over(of(1)));
+        assert!(vectors.any_under() && vectors.first(of(1)).is_some_and(|first| first.over));
         vectors.push(of(0), lp(0), waiting(2, 5.0));
         assert_eq!(vectors.least_deadline(), 5.0);
         for deadline in [1.0, 5.0] {

@@ -24,7 +24,8 @@ pub struct Looked {
 impl Cp {
     /// The next virtual processor for a logical one: from its own vector, then from the others,
     /// nearest first. Who has passed a soft limit comes after all that wait anywhere, whatever the
-    /// barrier: it has what nobody else wants. With `COUNTS`, what is looked at for it is counted.
+    /// barrier: it has what nobody else wants; who is ahead of its share, where hard limits leave
+    /// processors at any time, after who is not. With `COUNTS`, what is looked at is counted.
     pub fn seek<const COUNTS: bool>(&mut self, lp: LpId, looked: &mut Looked) -> Option<Waiting> {
         if !self.vectors.is_unparked(lp) {
             return None;
@@ -37,6 +38,8 @@ impl Cp {
                 vcpu,
             });
         }
+        let own = self.vectors.of(lp);
+        let ahead = self.ahead_of(own, own);
         let Self {
             vectors, lps, seen, ..
         } = self;
@@ -51,12 +54,18 @@ impl Cp {
                 looked.lines[distance as usize] += 1.0;
             }
         };
-        let own = vectors.of(lp);
         if COUNTS {
             look(vectors, own);
         }
         let (waits, any_under) = (vectors.waiting(own) > 0, vectors.any_under());
-        if waits && !(any_under && vectors.first_is_over(own)) {
+        let is_over = |vectors: &Vectors, at| vectors.first(at).is_some_and(|first| first.over);
+        if let Some(other) = ahead {
+            if COUNTS {
+                look(vectors, other);
+            }
+            return vectors.pop(other, lp);
+        }
+        if waits && !(any_under && is_over(vectors, own)) {
             return vectors.pop(own, lp);
         }
         let mut from = waits.then_some(own);
@@ -64,7 +73,7 @@ impl Cp {
             if COUNTS {
                 look(vectors, *other);
             }
-            let over = vectors.first_is_over(*other);
+            let over = is_over(vectors, *other);
             let may = vectors.may_steal(*other, *distance);
             // An own one that is over waits for the others that are not, whatever the barrier.
             if !over && (may || waits && vectors.waiting(*other) > 0) {
@@ -78,7 +87,34 @@ impl Cp {
                 }
             }
         }
-        vectors.pop(from?, lp)
+        let from = from?;
+        let behind = self.ahead_of(own, from);
+        self.vectors.pop(behind.unwrap_or(from), lp)
+    }
+
+    /// The vector with who is furthest behind, where the first that waits `at` one is ahead of that
+    /// by more than a slice of its own; beyond the own vector only where the barrier lets it.
+    ///
+    /// A machine that has used up a hard limit leaves its processors in the middle of a slice,
+    /// before the list is dealt out again: without this they would go to whoever waits there, for
+    /// which little of a share is enough.
+    fn ahead_of(&self, own: VectorId, at: VectorId) -> Option<VectorId> {
+        if !self.hard_limits {
+            return None;
+        }
+        let first = self.vectors.first(at).filter(|first| !first.over)?;
+        let slice = self.spec.minor_slice_ns as f64 / self.vcpus[first.vcpu].weight;
+        let mut least = (first.deadline - slice, None);
+        for (other, distance) in self.vectors.others(own) {
+            if at != own && !self.vectors.may_steal(*other, *distance) {
+                continue;
+            }
+            let there = self.vectors.first(*other).filter(|there| !there.over);
+            if let Some(there) = there.filter(|there| there.deadline < least.0) {
+                least = (there.deadline, Some(*other));
+            }
+        }
+        least.1
     }
 
     /// The idle processor of a vector that is signalled for work which has just come to it: the one
