@@ -18,6 +18,7 @@ use crate::steady::queues::last_cores::Comer;
 use crate::steady::queues::locks::Known;
 use crate::steady::queues::overflow::Groups;
 use crate::steady::queues::visits::Visit;
+use crate::steady::windows::crowded::Throng;
 
 /// Share of a partition's time on a chip below which it is of no account.
 pub(in crate::steady) const NOTHING: f64 = 1e-4;
@@ -257,6 +258,9 @@ pub(in crate::steady) struct State {
     pub used: ById<ChipId, f64>,
     /// Who finds a core on each chip, and on each node.
     pub seats: Groups,
+    /// Shares of each partition on its home chips, and who comes to each of these.
+    pub at_home: Vec<Vec<f64>>,
+    pub crowds: ById<ChipId, Throng>,
     /// Cores of each that are taken for good.
     pub taken: ById<ChipId, f64>,
     pub nodes: Groups,
@@ -320,6 +324,8 @@ impl State {
             asked: Vec::new(),
             seats: Groups::new(active.len()),
             spare: [active.clone(), active.clone()],
+            at_home: priced().map(|_| Vec::new()).collect(),
+            crowds: ById::of(Throng::default(), active.len()),
             taken: ById::of(0.0, active.len()),
             nodes: Groups::new(tree.nodes().len()),
             excess: 0.0,
@@ -370,6 +376,7 @@ impl State {
             of.follow(other);
         }
         self.used.follow(&other.used);
+        self.taken.follow(&other.taken);
         self.seats.follow(&other.seats);
         self.nodes.follow(&other.nodes);
         for node in scope.nodes.iter().copied() {

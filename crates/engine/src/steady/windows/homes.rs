@@ -29,6 +29,7 @@ impl State {
             return 0.0;
         }
         let half_window = 0.5 * self.machine.hypervisor.window_ns as f64;
+        self.settle_at_home(forms, scope);
         for node in scope.nodes.iter().copied() {
             let chips = self.tree.chips_of(node);
             let free = self.free.slice(chips);
@@ -135,7 +136,7 @@ impl State {
         let doing = &self.doing[at];
         let by_turns = self.works_by_turns(at, form);
         let (mut first, mut roamed) = (0.0, 0.0);
-        for (chip, share) in &form.homes {
+        for ((chip, _), share) in form.homes.iter().zip(&self.at_home[at]) {
             let mut asked = offered(doing, form, *share);
             if form.stays && !by_turns {
                 let all = asked.most;
@@ -256,7 +257,10 @@ impl State {
         };
         let mut shares = std::mem::take(&mut self.row);
         shares.iter_mut().for_each(|share| *share = 0.0);
-        let away = scatter(&self.tree, form, near, far, &self.spare, &mut shares);
+        let homes = form.homes.iter().zip(&self.at_home[at]);
+        let homes = homes.map(|((chip, _), share)| (*chip, *share));
+        let there = (form, homes);
+        let away = scatter(&self.tree, there, near, far, &self.spare, &mut shares);
         let doing = &mut self.doing[at];
         doing.away = away;
         settle_sites(doing, form, &mut shares, 0.5 * self.pace);
@@ -357,7 +361,7 @@ fn level(idle: &[f64], needed: f64) -> f64 {
 /// latter two.
 fn scatter(
     tree: &Topology,
-    form: &Form,
+    (form, homes): (&Form, impl Iterator<Item = (ChipId, f64)> + Clone),
     near: impl Fn(ChipId, f64) -> f64,
     far: impl Fn(NodeId) -> f64,
     [near_idle, idle]: &[ById<ChipId, f64>; 2],
@@ -369,10 +373,10 @@ fn scatter(
         let node = NodeId::new(*node);
         let beside = tree.chips_of(node);
         let (far, mut aside, mut elsewhere) = (far(node), 0.0, 0.0);
-        for (home, share) in form.homes.iter().filter(|(home, _)| beside.contains(*home)) {
+        for (home, share) in homes.clone().filter(|(home, _)| beside.contains(*home)) {
             // Who finds no core of the node finds none at home.
-            let lost = near(*home, *share).max(far);
-            put(*home, share * (1.0 - lost));
+            let lost = near(home, share).max(far);
+            put(home, share * (1.0 - lost));
             aside += share * (lost - far);
             elsewhere += share * far;
         }

@@ -1,5 +1,6 @@
 //! PowerVM, PR/SM, dedicated cores: who gets how much, who is away from home, what that costs.
 
+pub(in crate::steady) mod crowded;
 pub(in crate::steady) mod dispatches;
 pub(in crate::steady) mod evictions;
 pub(in crate::steady) mod homes;
