@@ -39,8 +39,6 @@ pub(in crate::steady) struct Form {
     pub all_homes: Vec<(ChipId, f64)>,
     /// Homes by the number of their node.
     pub homes_by_node: Vec<(usize, f64)>,
-    /// Whether its virtual processors come and go, and have several home chips on a node.
-    pub roves: bool,
     /// Nodes that are its homes or of which it reads much, as bits.
     pub nodes: u64,
     /// Whether memory is as near from all its homes of a node.
@@ -134,7 +132,6 @@ impl Form {
             spread: Spread::new(tree, reads),
             working: working(machine, one),
             fixed: fixed(machine, tree, one),
-            roves: !stays && !owns && by_node(tree, &homes).len() < homes.len(),
             homes_by_node: by_node(tree, &homes),
             all_homes: self::homes(tree, one, one.processors.count().into()),
             homes,
@@ -288,6 +285,11 @@ impl Form {
     /// Whether its virtual processors come and go on cores that they share.
     pub fn comes(&self) -> bool {
         !self.stays && !self.owns
+    }
+
+    /// The same, with several home chips on a node.
+    pub fn roves(&self) -> bool {
+        self.comes() && self.homes_by_node.len() < self.homes.len()
     }
 
     /// Whether a chip is one of its homes, be it that of none of its virtual processors: who is

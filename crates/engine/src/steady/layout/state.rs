@@ -17,8 +17,8 @@ use crate::steady::queues::filling::THREADS;
 use crate::steady::queues::last_cores::Comer;
 use crate::steady::queues::locks::Known;
 use crate::steady::queues::overflow::Groups;
+use crate::steady::queues::throng::Throng;
 use crate::steady::queues::visits::Visit;
-use crate::steady::windows::crowded::Throng;
 
 /// Share of a partition's time on a chip below which it is of no account.
 pub(in crate::steady) const NOTHING: f64 = 1e-4;

@@ -1,0 +1,97 @@
+//! Who goes from crowded chips to others on which there is room.
+//!
+//! Where more virtual processors come and go on a chip than there are cores left of it, some go
+//! until each has one; where all chips together have too few, until these have as many for each
+//! core.
+//!
+//! ```text
+//! goes(chip) = count(chip) - level left(chip)      level >= 1, sum over the chips that go = come
+//! ```
+
+/// Virtual processors that come and go on a chip, for the cores left there.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::steady) struct Throng {
+    /// How many there are, each weighted by how much it does; those of them that have other home
+    /// chips on the node.
+    pub count: f64,
+    pub movable: f64,
+    /// Cores that those leave who always stay and are never thrown off: of the others who comes
+    /// may take one.
+    pub left: f64,
+    /// How many go to other chips, and how many may come.
+    pub goes: f64,
+    pub room: f64,
+}
+
+/// Steps in which the level is found.
+const STEPS: usize = 16;
+
+/// How many go from each chip of a node and may come there, so that those that go find room.
+pub(in crate::steady) fn level(crowds: &mut [Throng]) {
+    let by_core = |of: &Throng| of.count / of.left.max(1e-9);
+    let most = crowds.iter().filter(|of| of.movable > 0.0).map(by_core);
+    let (mut low, mut high) = (1.0, most.fold(1.0, f64::max));
+    for step in 0..=STEPS {
+        let at = if step == 0 { low } else { 0.5 * (low + high) };
+        let mut beyond = 0.0;
+        for of in crowds.iter_mut().filter(|of| of.movable > 0.0) {
+            let more = of.count - at * of.left;
+            of.goes = more.clamp(0.0, of.movable);
+            of.room = (-more).max(0.0);
+            beyond += of.goes - of.room;
+        }
+        match (step, beyond <= 0.0) {
+            (0, true) => return,
+            (_, true) => high = at,
+            (_, false) => low = at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crowd(count: f64, movable: f64, left: f64) -> Throng {
+        Throng {
+            count,
+            movable,
+            left,
+            ..Throng::default()
+        }
+    }
+
+    fn then(crowds: &[Throng]) -> Vec<f64> {
+        let mut levelled = crowds.to_vec();
+        level(&mut levelled);
+        let gone: f64 = levelled.iter().map(|of| of.goes).sum();
+        let room: f64 = levelled.iter().map(|of| of.room).sum();
+        let come = |of: &Throng| of.count - of.goes + gone * of.room / room.max(1e-9);
+        levelled.iter().map(come).collect()
+    }
+
+    #[test]
+    fn where_there_is_a_core_for_each_only_those_go_that_have_none() {
+        let found = then(&[crowd(5.0, 5.0, 3.0), crowd(2.0, 2.0, 6.0)]);
+        assert!((found[0] - 3.0).abs() < 1e-3 && (found[1] - 4.0).abs() < 1e-3);
+        let roomy = [crowd(2.0, 2.0, 3.0), crowd(6.0, 6.0, 6.0)];
+        assert_eq!(then(&roomy), [2.0, 6.0]);
+    }
+
+    #[test]
+    fn too_many_have_as_many_cores_each_on_all_chips() {
+        let found = then(&[crowd(9.0, 9.0, 3.0), crowd(3.0, 3.0, 6.0)]);
+        assert!((found[0] / 3.0 - found[1] / 6.0).abs() < 1e-3, "{found:?}");
+    }
+
+    #[test]
+    fn who_has_no_other_home_stays_and_crowds_the_others_out() {
+        let found = then(&[crowd(5.0, 1.0, 3.0), crowd(2.0, 2.0, 6.0)]);
+        assert!((found[0] - 4.0).abs() < 1e-3, "{found:?}");
+        // One more neighbour, and more go; none left of a chip, and all go that can.
+        let more = then(&[crowd(6.0, 3.0, 3.0), crowd(2.0, 2.0, 6.0)]);
+        assert!(more[1] > found[1]);
+        let none = then(&[crowd(3.0, 3.0, 0.0), crowd(1.0, 1.0, 6.0)]);
+        assert!(none[0] < 1e-3, "{none:?}");
+    }
+}
