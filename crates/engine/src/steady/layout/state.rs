@@ -352,6 +352,7 @@ impl State {
     /// A partition takes another form: where it was is forgotten, the rest of the machine is not.
     pub fn take(&mut self, partition: usize, form: &Form) {
         self.doing[partition].begin(form);
+        self.at_home[partition].clear();
         self.spreads[partition].follow(&form.spread);
         self.working[partition] = form.working;
         for (workload, of) in form.each_workload() {
@@ -390,6 +391,7 @@ impl State {
 
     fn follow_one(&mut self, at: usize, other: &Self, form: &Form) {
         self.doing[at].follow(&other.doing[at]);
+        self.at_home[at].clone_from(&other.at_home[at]);
         self.spreads[at].follow(&other.spreads[at]);
         self.working[at] = form.working;
     }

@@ -8,33 +8,42 @@
 //! goes(chip) = count(chip) - level left(chip)      level >= 1, sum over the chips that go = come
 //! ```
 
-/// Virtual processors that come and go on a chip, for the cores left there.
+/// Virtual processors that come and go on a chip, and the cores there that nobody else keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::steady) struct Throng {
     /// How many there are, each weighted by how much it does; those of them that have other home
     /// chips on the node.
     pub count: f64,
     pub movable: f64,
-    /// Cores that those leave who always stay and are never thrown off: of the others who comes
-    /// may take one.
+    /// Cores that are not kept by somebody who always stays. Who is thrown off keeps none.
     pub left: f64,
     /// How many go to other chips, and how many may come.
     pub goes: f64,
     pub room: f64,
+    /// Chips between which some may go have the same number, the least of theirs.
+    pub set: usize,
 }
 
 /// Steps in which the level is found.
 const STEPS: usize = 16;
 
-/// How many go from each chip of a node and may come there, so that those that go find room.
-pub(in crate::steady) fn level(crowds: &mut [Throng]) {
-    let by_core = |of: &Throng| of.count / of.left.max(1e-9);
-    let most = crowds.iter().filter(|of| of.movable > 0.0).map(by_core);
-    let (mut low, mut high) = (1.0, most.fold(1.0, f64::max));
-    for step in 0..=STEPS {
-        let at = if step == 0 { low } else { 0.5 * (low + high) };
+/// How many go from each chip of a set and may come there, so that those that go find room.
+pub(in crate::steady) fn level(crowds: &mut [Throng], set: usize) {
+    let (mut count, mut left) = (0.0, 0.0);
+    for of in crowds.iter().filter(|of| of.set == set) {
+        count += of.count;
+        left += of.left;
+    }
+    // If each had as many for each core there would be room for all that go.
+    let (mut low, mut high) = (1.0, (count / f64::max(left, 1e-9)).max(1.0));
+    for step in 0..=STEPS + 1 {
+        let at = match step {
+            0 => low,
+            _ if step > STEPS => high,
+            _ => 0.5 * (low + high),
+        };
         let mut beyond = 0.0;
-        for of in crowds.iter_mut().filter(|of| of.movable > 0.0) {
+        for of in crowds.iter_mut().filter(|of| of.set == set) {
             let more = of.count - at * of.left;
             of.goes = more.clamp(0.0, of.movable);
             of.room = (-more).max(0.0);
@@ -63,7 +72,7 @@ mod tests {
 
     fn then(crowds: &[Throng]) -> Vec<f64> {
         let mut levelled = crowds.to_vec();
-        level(&mut levelled);
+        level(&mut levelled, 0);
         let gone: f64 = levelled.iter().map(|of| of.goes).sum();
         let room: f64 = levelled.iter().map(|of| of.room).sum();
         let come = |of: &Throng| of.count - of.goes + gone * of.room / room.max(1e-9);
@@ -93,5 +102,30 @@ mod tests {
         assert!(more[1] > found[1]);
         let none = then(&[crowd(3.0, 3.0, 0.0), crowd(1.0, 1.0, 6.0)]);
         assert!(none[0] < 1e-3, "{none:?}");
+    }
+
+    #[test]
+    fn beside_a_chip_without_a_core_left_the_others_are_level_too() {
+        let found = then(&[
+            crowd(3.0, 3.0, 0.0),
+            crowd(5.0, 5.0, 1.0),
+            crowd(1.0, 1.0, 6.0),
+        ]);
+        let each = [0.0, 9.0 / 7.0, 54.0 / 7.0];
+        let near = |(found, wanted): (&f64, f64)| (found - wanted).abs() < 1e-3;
+        assert!(found.iter().zip(each).all(near), "{found:?}");
+    }
+
+    #[test]
+    fn sets_of_chips_have_nothing_to_do_with_each_other() {
+        let mut crowds = [
+            crowd(5.0, 5.0, 3.0),
+            crowd(2.9, 2.9, 3.0),
+            crowd(1.0, 1.0, 8.0),
+        ];
+        crowds[2].set = 2;
+        level(&mut crowds, 0);
+        assert!((crowds[0].goes - 1.05).abs() < 1e-3, "{crowds:?}");
+        assert_eq!(crowds[2].room, 0.0);
     }
 }

@@ -4,7 +4,7 @@
 //! chip of its partition. So who finds his core taken, and none idle on his own home chip, is on
 //! another home chip from then on, until his core is taken there (`queues/throng.rs`).
 
-use crate::ids::{ChipId, NodeId};
+use crate::ids::{ChipId, NodeId, Span};
 use crate::spec::Policy;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
@@ -12,6 +12,18 @@ use crate::steady::layout::state::State;
 use crate::steady::queues::throng::{level, Throng};
 
 impl State {
+    /// Which share of a partition is on which of its home chips.
+    pub(in crate::steady) fn homes_of<'a>(
+        &'a self,
+        at: usize,
+        form: &'a Form,
+    ) -> impl Iterator<Item = (ChipId, f64)> + 'a {
+        let found = self.at_home[at].iter().copied();
+        let rest = form.homes.iter().skip(found.len());
+        let shares = found.chain(rest.map(|(_, share)| *share));
+        form.homes.iter().map(|(chip, _)| *chip).zip(shares)
+    }
+
     /// Finds for each partition which part of it is on which of its home chips.
     pub(in crate::steady) fn settle_at_home(&mut self, forms: &[&Form], scope: &Scope) {
         for at in scope.there() {
@@ -25,12 +37,17 @@ impl State {
         }
         for node in scope.nodes.iter().copied() {
             let there = scope.there().filter(|at| forms[*at].comes());
-            if self.count_crowds(node, there, forms) {
-                let chips = self.tree.chips_of(node);
-                level(self.crowds.slice_mut(chips));
-                let there = scope.there().filter(|at| forms[*at].roves());
-                there.for_each(|at| self.spread_out(at, forms[at], node));
+            if !self.count_crowds(node, there, forms) {
+                continue;
             }
+            let chips = self.tree.chips_of(node);
+            for chip in chips {
+                if self.crowds[chip].set == chip.index() {
+                    level(self.crowds.slice_mut(chips), chip.index());
+                }
+            }
+            let there = scope.there().filter(|at| forms[*at].roves());
+            there.for_each(|at| self.spread_out(at, forms[at], node));
         }
     }
 
@@ -45,46 +62,58 @@ impl State {
         for chip in chips {
             self.crowds[chip] = Throng {
                 left: (self.free[chip] - self.taken[chip]).max(0.0),
+                set: chip.index(),
                 ..Throng::default()
             };
         }
         for at in there {
-            let (doing, form) = (&self.doing[at], forms[at]);
-            let all: f64 = form.kinds.counts(doing.load.vps).iter().sum();
-            for (chip, share) in form.homes.iter().filter(|(chip, _)| chips.contains(*chip)) {
+            let form = forms[at];
+            let all: f64 = form.kinds.counts(self.doing[at].load.vps).iter().sum();
+            let here = || form.homes.iter().filter(|(chip, _)| chips.contains(*chip));
+            let moves = here().count() > 1;
+            for (chip, share) in here() {
                 let crowd = &mut self.crowds[*chip];
                 crowd.count += share * all;
-                crowd.movable += if form.roves() { share * all } else { 0.0 };
+                crowd.movable += if moves { share * all } else { 0.0 };
+            }
+            if moves {
+                self.put_together(chips, here().map(|(chip, _)| *chip));
             }
         }
-        let all = self.crowds.slice(chips).iter();
-        all.clone().any(|of| of.movable > 0.0 && of.count > of.left)
+        let mut all = self.crowds.slice(chips).iter();
+        all.any(|of| of.movable > 0.0 && of.count > of.left)
+    }
+
+    /// Some chips of a node are of one set, and so are those that were of one set with them.
+    fn put_together(&mut self, chips: Span<ChipId>, some: impl Iterator<Item = ChipId> + Clone) {
+        let sets = some.clone().map(|chip| self.crowds[chip].set);
+        let least = sets.min().unwrap_or_default();
+        for chip in some {
+            let set = self.crowds[chip].set;
+            let all = self.crowds.slice_mut(chips).iter_mut();
+            all.filter(|of| of.set == set).for_each(|of| of.set = least);
+        }
     }
 
     /// Those of a partition that go from its crowded home chips of a node come to the others.
     fn spread_out(&mut self, at: usize, form: &Form, node: NodeId) {
         let chips = self.tree.chips_of(node);
         let crowds = &self.crowds;
-        let on_node = |of: &&(ChipId, f64)| chips.contains(of.0);
-        let room: f64 = form
-            .homes
-            .iter()
-            .filter(on_node)
-            .map(|(chip, _)| crowds[*chip].room)
-            .sum();
-        if room <= 0.0 {
+        let here = || form.homes.iter().filter(|(chip, _)| chips.contains(*chip));
+        let room: f64 = here().map(|(chip, _)| crowds[*chip].room).sum();
+        if room <= 0.0 || here().count() < 2 {
             return;
         }
         let mut gone = 0.0;
-        for ((chip, share), here) in form.homes.iter().zip(&mut self.at_home[at]) {
+        for ((chip, share), now) in form.homes.iter().zip(&mut self.at_home[at]) {
             if chips.contains(*chip) && crowds[*chip].goes > 0.0 {
-                *here = share * (1.0 - crowds[*chip].goes / crowds[*chip].movable);
-                gone += share - *here;
+                *now = share * (1.0 - crowds[*chip].goes / crowds[*chip].movable);
+                gone += share - *now;
             }
         }
-        for ((chip, _), here) in form.homes.iter().zip(&mut self.at_home[at]) {
+        for ((chip, _), now) in form.homes.iter().zip(&mut self.at_home[at]) {
             if chips.contains(*chip) {
-                *here += gone * crowds[*chip].room / room;
+                *now += gone * crowds[*chip].room / room;
             }
         }
     }

@@ -279,8 +279,8 @@ impl State {
     /// at the mean).
     fn alike(&self, at: usize, form: &Form) -> f64 {
         let (mut own, mut all) = (0.0, 0.0);
-        for (chip, share) in &form.homes {
-            own += offered(&self.doing[at], form, *share).variance;
+        for (chip, share) in self.homes_of(at, form) {
+            own += offered(&self.doing[at], form, share).variance;
             all += self.seats.variance(chip.index());
         }
         let new = 1.0 - form.again();
@@ -294,8 +294,8 @@ impl State {
     /// change it.
     pub(in crate::steady) fn changed(&self, at: usize, form: &Form, between_ns: f64) -> f64 {
         let (mut all, mut new) = (0.0, 0.0);
-        for (home, share) in &form.homes {
-            let own = offered(&self.doing[at], form, *share).one();
+        for (home, share) in self.homes_of(at, form) {
+            let own = offered(&self.doing[at], form, share).one();
             all += self.seats.variance(home.index()) - own.variance;
             new += self.seats.hurry(home.index()) - own.hurry;
         }
