@@ -133,9 +133,9 @@ STATES = ("%RUN", "%CPU", "%PGW", "%OTH")
 
 def test_what_virtual_machines_wait_for_fills_their_time(view: GuestView) -> None:
     for row in rows(view, "USTAT"):
-        assert sum(row[name] for name in STATES) == pytest.approx(100, abs=0.02)
+        assert sum(row[name] for name in STATES) == pytest.approx(100)
     servers = [row for row in rows(view, "USTAT") if row["Userid"].startswith("SERVER")]
-    assert servers[0]["%PGW"] == pytest.approx(z.PAGE_WAIT_MS * round(z.ETR) / 60 / 10)
+    assert servers[0]["%PGW"] == pytest.approx(z.PAGE_WAIT_MS * round(z.ETR) / 60 / 10, abs=0.01)
 
 
 def test_states_add_up_as_they_are_printed(view: GuestView) -> None:
@@ -159,7 +159,7 @@ def test_of_a_wait_that_began_before_the_run_counts_what_there_was_time_for(
     waited = view_of(run_scenario(frames.Frozen(spec)))
     for row in rows(waited, "USTAT"):
         assert row["%PGW"] == pytest.approx(100 - row["%RUN"] - row["%CPU"], abs=0.01)
-        assert row["%OTH"] == pytest.approx(0, abs=0.02)
+        assert 0 <= row["%OTH"] <= 0.01
 
 
 def test_a_table_of_ours_says_so(view: GuestView) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_DOWN, Decimal
+
 import polars as pl
 
 from homenode.model.spec import shared_of
@@ -107,11 +109,14 @@ def _filled(shares: dict[str, float]) -> dict[str, float]:
     A wait is counted as a whole when it ends; of one that began before the run was recorded no more
     is told than there was time for.
     """
-    left, found = 100.0, {}
+    left, found = Decimal(100), {}
     for name, share in shares.items():
-        found[name] = min(share, left)
-        left -= round(found[name], _STATES[name])
-    return {**found, "%OTH": left}
+        digits = Decimal(1).scaleb(-_STATES[name])
+        most = left.quantize(digits, rounding=ROUND_DOWN)
+        told = min(Decimal(share).quantize(digits), most)
+        found[name] = float(told)
+        left -= told
+    return {**found, "%OTH": float(left)}
 
 
 _STATES = {"%RUN": 2, "%CPU": 4, "%PGW": 2, "%OTH": 4}

@@ -25,7 +25,8 @@ impl Cp {
     /// The next virtual processor for a logical one: from its own vector, then from the others,
     /// nearest first. Who has passed a soft limit comes after all that wait anywhere, whatever the
     /// barrier: it has what nobody else wants; who is ahead of its share, where hard limits leave
-    /// processors at any time, after who is not. With `COUNTS`, what is looked at is counted.
+    /// processors at any time, after who is not. With `COUNTS`, vectors that
+    /// are looked at are counted; whether one is ahead is taken to be known without a look.
     pub fn seek<const COUNTS: bool>(&mut self, lp: LpId, looked: &mut Looked) -> Option<Waiting> {
         if !self.vectors.is_unparked(lp) {
             return None;

@@ -69,21 +69,38 @@ pub fn check_admission(spec: &Spec) -> Checked {
     ))
 }
 
-/// Who has most reserved of those that stand in no pool.
+/// Who has most reserved of those that stand in no pool; of a pool that has reserved less than
+/// those in it, who has most of these.
 fn largest(spec: &Spec, reserved: &Reserved) -> Owner {
-    let machines = spec.partitions.iter().enumerate().map(|(at, one)| {
-        let (pool, cores) = claim(one);
-        let owner = Owner::partition(spec, at).within("processors");
-        (pool, cores, owner.within("host"))
-    });
-    let pools = spec.resource_pools.iter().enumerate().map(|(at, one)| {
-        let cores = one.reservation.max(reserved.inside[at]);
-        (one.parent, cores, pool_owner(at, one))
-    });
-    let outside = machines.chain(pools).filter(|(pool, ..)| pool.is_none());
-    outside
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .map_or_else(|| Owner::new("scenario", ""), |(_, _, owner)| owner)
+    let machines = || {
+        spec.partitions.iter().enumerate().map(|(at, one)| {
+            let (pool, cores) = claim(one);
+            let owner = Owner::partition(spec, at).within("processors");
+            (pool, cores, owner.within("host"), None)
+        })
+    };
+    let pools = || {
+        spec.resource_pools.iter().enumerate().map(|(at, one)| {
+            let inside = reserved.inside[at];
+            let of_those = (inside > one.reservation).then_some(at as u16);
+            let cores = one.reservation.max(inside);
+            (one.parent, cores, pool_owner(at, one), of_those)
+        })
+    };
+    let (mut place, mut owner) = (None, Owner::new("scenario", ""));
+    loop {
+        let here = machines()
+            .chain(pools())
+            .filter(|(pool, ..)| *pool == place);
+        let Some((.., most, of_those)) = here.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+            return owner;
+        };
+        owner = most;
+        if of_those.is_none() {
+            return owner;
+        }
+        place = of_those;
+    }
 }
 
 /// Pool that a virtual machine stands right in, and what it has reserved [cores].
