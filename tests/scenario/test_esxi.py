@@ -201,7 +201,8 @@ def test_more_than_there_is_cannot_be_reserved_and_who_has_most_is_named() -> No
     with pytest.raises(ScenarioError, match=r"at most 4 cores, and not 4\.6") as told:
         Scenario.from_toml(fits.replace("entitlement = 2.5", "entitlement = 3.1"))
     assert "beside" in str(told.value)
-    most = fits.replace("entitlement = 1.5", "entitlement = 3.9").replace("= 2.5", "= 0.5")
+    wider = fits.replace("virtual = 2, shares = 1,", "virtual = 4, shares = 1,")
+    most = wider.replace("entitlement = 1.5", "entitlement = 3.9").replace("= 2.5", "= 0.5")
     with pytest.raises(ScenarioError, match=r"at most 4 cores, and not 4\.4") as told:
         Scenario.from_toml(most)
     assert "front" in str(told.value) and re.search(r":\d+:\d+: ", str(told.value))
