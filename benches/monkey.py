@@ -42,6 +42,10 @@ GROWTH = 0.1
 answers that are kept for those who ask again, files that workers have read.
 """
 _ROWS = 24
+_MOST_PLACES = 6
+_PLACES = """() => Object.fromEntries([...document.querySelectorAll("[id]")].map(
+    (one) => [one.id, one.getElementsByTagName("*").length]))"""
+"""Elements within each that has a name."""
 _REST = (
     ("#", "#view-start:not([hidden])"),
     ("#base=scenario:four&view=compare", "#view-compare:not([hidden]) #compared:not(.stale) svg"),
@@ -79,12 +83,13 @@ def main() -> None:
     asked = parser.parse_args()
     faults: list[str] = []
     with tempfile.TemporaryDirectory(prefix="monkey-") as folder:
-        rows = _watched(Path(folder), asked.minutes, asked.seed, faults)
+        rows, places = _watched(Path(folder), asked.minutes, asked.seed, faults)
     grown = growth(rows)
     print(
         "least of the last quarter beside that of the second: "
         + ", ".join(f"{k} {v:+.1%}" for k, v in grown.items())
     )
+    print("elements of the page that grew most: " + ", ".join(_grown(places)))
     print(f"{len(faults)} faults of scripts", *faults[:3], sep="\n")
     sys.exit(1 if faults or max(grown.values()) > GROWTH else 0)
 
@@ -102,10 +107,28 @@ def growth(rows: list[Held]) -> dict[str, float]:
     return found
 
 
-def _watched(folder: Path, minutes: float, seed: int, faults: list[str]) -> list[Held]:
+def _grown(places: list[dict[str, int]]) -> list[str]:
+    """Where the elements are that there are more of in the last quarter than in the second."""
+    quarter = max(1, len(places) // 4)
+
+    def least(rows: list[dict[str, int]], name: str) -> int:
+        return min(row.get(name, 0) for row in rows)
+
+    more = {
+        name: least(places[-quarter:], name) - least(places[quarter : 2 * quarter], name)
+        for name in places[-1]
+    }
+    most = sorted(more, key=more.__getitem__, reverse=True)[:_MOST_PLACES]
+    return [f"{name} {more[name]:+}" for name in most if more[name] > 0]
+
+
+def _watched(
+    folder: Path, minutes: float, seed: int, faults: list[str]
+) -> tuple[list[Held], list[dict[str, int]]]:
     (folder / "temporary").mkdir()
     (folder / "four.toml").write_text(SCENARIO)
     draw, rows, acts = random.Random(seed), [], 0
+    places: list[dict[str, int]] = []
     with _server(folder) as server, _page(address_of(server), faults) as (page, inside):
         begun = time.monotonic()
         print(" ".join(f"{one.name:>10}" for one in fields(Held)), flush=True)
@@ -119,8 +142,9 @@ def _watched(folder: Path, minutes: float, seed: int, faults: list[str]) -> list
             held = _held(inside, server.pid, folder, (time.monotonic() - begun) / 60)
             print(" ".join(f"{value:10.1f}" for value in astuple(held)), flush=True)
             rows.append(held)
+            places.append(page.evaluate(_PLACES))
     print(f"{acts} acts in {minutes:g} minutes, seed {seed}")
-    return rows
+    return rows, places
 
 
 def _rest(page: Page, place: str, there: str) -> None:
