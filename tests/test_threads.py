@@ -20,6 +20,8 @@ def curve(base: dict[str, Any], name: str, work: dict[str, Any], **changed: Any)
     # Of hosts the hardware only: a core of its own is not to be had there.
     hypervisor = base["machine"]["hypervisor"]
     hardware = {**machine_spec(machine(name)), "hypervisor": hypervisor, **changed}
+    # Gains are told of machines that are full, so at the clock that they have then.
+    hardware.pop("turbo_hz", None)
     rates = []
     for threads in range(1, hardware["threads_per_core"] + 1):
         one = {**base["partitions"][0], "smt": threads, "profile": work}
