@@ -17,7 +17,7 @@ impl State {
         &'a self,
         at: usize,
         form: &'a Form,
-    ) -> impl Iterator<Item = (ChipId, f64)> + 'a {
+    ) -> impl Iterator<Item = (ChipId, f64)> + Clone + 'a {
         let found = self.at_home[at].iter().copied();
         let rest = form.homes.iter().skip(found.len());
         let shares = found.chain(rest.map(|(_, share)| *share));

@@ -257,9 +257,7 @@ impl State {
         };
         let mut shares = std::mem::take(&mut self.row);
         shares.iter_mut().for_each(|share| *share = 0.0);
-        let homes = form.homes.iter().zip(&self.at_home[at]);
-        let homes = homes.map(|((chip, _), share)| (*chip, *share));
-        let there = (form, homes);
+        let there = (form, self.homes_of(at, form));
         let away = scatter(&self.tree, there, near, far, &self.spare, &mut shares);
         let doing = &mut self.doing[at];
         doing.away = away;
