@@ -92,7 +92,7 @@ fn control_program(machines: Vec<VirtualMachine>, switches: Vec<Switch>) -> Zvm 
             frame: 0.25,
             page: 1.0,
             ready: 1.0,
-            answer: 1_000.0,
+            asked: 2.0,
             search: 0.0,
             hold: 100.0,
             lines: 2.0,

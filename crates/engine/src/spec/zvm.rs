@@ -114,10 +114,10 @@ pub struct CpLocks {
     /// Times that the lock of pages is taken for a page that comes in, whose frame another page
     /// loses.
     pub page: f64,
-    /// Instructions after which a processor has answered, on average, when a page's translation is
-    /// taken from all unparked ones; the lock of pages is held until the last has.
+    /// Lines of each other unparked processor that who takes a page's translation away fetches one
+    /// after the other.
     #[serde(default)]
-    pub answer: f64,
+    pub asked: f64,
     /// Instructions for which a lock is held at a time.
     pub hold: f64,
     /// Lines that come with a lock to its new holder, its own included.

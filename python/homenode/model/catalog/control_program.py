@@ -85,8 +85,8 @@ class Locks(Table):
     page: Figure[Times] = Field(
         description="times that the lock of pages is taken for a page that comes in"
     )
-    answer: Figure[Instructions] = Field(
-        description="instructions until a processor answers that gives up a page's translation"
+    asked: Figure[Times] = Field(
+        description="lines of each other unparked processor, fetched when a page loses its frame"
     )
     search: Figure[Times] = Field(
         description="searches of a layer-3 switch's list under one take of its lock"

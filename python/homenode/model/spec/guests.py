@@ -69,7 +69,7 @@ class CpLocksSpec(TypedDict):
     ready: NotRequired[float]
     frame: float
     page: float
-    answer: NotRequired[float]
+    asked: NotRequired[float]
     hold: float
     lines: float
     search: NotRequired[float]

@@ -4,7 +4,7 @@
 //! scheduler  distributed, shared or exclusive: who takes it exclusive closes an element of each
 //!            unparked processor, and waits for those that hold it shared
 //! vector     one of each dispatch vector
-//! pages      held until the last unparked processor has given up a page's translation
+//! pages      then lines of each unparked processor, which gives up a page's translation
 //! switch     one of each virtual switch
 //! ```
 //! All are closed queues of the processors that may want them, [`lock::wait_ns`]: each does other
@@ -31,8 +31,6 @@ pub struct Lock {
     pub usual: f64,
     /// Mean wait for it [ns].
     pub wait_ns: f64,
-    /// Time for which its holder waits for other processors, at each take [ns].
-    pub answers_ns: f64,
     /// Time from a hand-over to the next while others wait [ns].
     pub turn_ns: f64,
     /// Times that it was taken so far, shared or not.
@@ -89,7 +87,7 @@ impl Lock {
     #[inline]
     pub fn share(&mut self, times: f64) {
         self.takes += times;
-        self.spun_ns += times * self.spin_ns();
+        self.spun_ns += times * self.wait_ns;
     }
 
     /// Adds what that costs.
@@ -105,9 +103,9 @@ impl Lock {
         if times <= 0.0 {
             return;
         }
-        // Who waits for answers does so within an instruction.
-        let executed = near.looks.during(times * self.wait_ns, self.turn_ns);
-        into.spin(owner, times * self.spin_ns(), executed);
+        let spins_ns = times * self.wait_ns;
+        let executed = near.looks.during(spins_ns, self.turn_ns);
+        into.spin(owner, spins_ns, executed);
         let lines = times * lines * sharing.elsewhere;
         into.fetch(owner, sharing.by.map(|by| by * lines), sharing.ns);
     }
@@ -117,9 +115,16 @@ impl Lock {
         (self.takes.round() as i64, self.spun_ns.round() as i64)
     }
 
-    /// Time that a processor spins at each take [ns].
-    fn spin_ns(&self) -> f64 {
-        self.wait_ns + self.answers_ns
+    /// Its holder asks each other unparked processor, one after the other, and fetches so many of
+    /// its lines. A report counts that time for the lock.
+    #[inline]
+    pub fn ask(&mut self, lines: f64, owner: Owner, near: &Near, into: &mut Segment) {
+        if lines > 0.0 {
+            let of_each = near.others.map(|others| others * lines);
+            let before = into.extra.ns;
+            into.fetch(owner, of_each, near.around.cache_ns);
+            self.spun_ns += into.extra.ns - before;
+        }
     }
 
     /// A window ends: how long `engaged` processors wait for it in the next.
@@ -173,14 +178,6 @@ impl Near {
     }
 }
 
-/// Time until the last of so many processors has answered, each at random after `mean_ns` [ns]:
-/// the mean of the greatest of exponential times, `mean (1 + 1/2 + … + 1/n)`.
-pub fn last_answer_ns(processors: f64, mean_ns: f64) -> f64 {
-    let all = processors.max(0.0).floor();
-    let sum: f64 = (1..=all as u32).map(|at| 1.0 / f64::from(at)).sum();
-    mean_ns * (sum + (processors.max(0.0) - all) / (all + 1.0))
-}
-
 /// Time for which somebody who wants a lock alone waits for those that share it: `rate` of them
 /// come in a nanosecond and hold it for `held_ns` at random [ns].
 pub fn readers_ns(per_ns: f64, held_ns: f64) -> f64 {
@@ -190,16 +187,6 @@ pub fn readers_ns(per_ns: f64, held_ns: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_last_of_more_processors_answers_later() {
-        assert_eq!(last_answer_ns(0.0, 10.0), 0.0);
-        assert_eq!(last_answer_ns(1.0, 10.0), 10.0);
-        assert!((last_answer_ns(3.0, 6.0) - 11.0).abs() < 1e-12);
-        assert!((last_answer_ns(1.5, 10.0) - 12.5).abs() < 1e-12);
-        let of = |many| last_answer_ns(f64::from(many), 10.0);
-        assert!((1..200).all(|many| of(many + 1) > of(many)));
-    }
 
     #[test]
     fn who_wants_a_lock_alone_waits_for_no_more_than_a_holding_of_those_that_share_it() {

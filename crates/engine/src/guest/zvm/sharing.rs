@@ -36,6 +36,8 @@ pub struct Near {
     pub sharing: Sharing,
     /// How a processor spins.
     pub looks: Looks,
+    /// Other unparked processors, by distance: counted anew each window.
+    pub others: [f64; 3],
     /// Lines that a virtual processor has in the private caches, and the part of them that is its
     /// own: the rest all of its machine's have in common.
     pub lines: f64,
@@ -62,6 +64,7 @@ impl Near {
             },
             lines: footprint.min(around.private_lines),
             own: 1.0 - profile.footprint_common,
+            others: [0.0; 3],
             dispatch: Default::default(),
             around,
         }

@@ -105,7 +105,6 @@ fn check_dispatcher(zvm: &Zvm, owner: &Owner) -> Checked {
         ("paths.page", paths.page),
         ("paths.signal", paths.signal),
         ("locks.hold", locks.hold),
-        ("locks.answer", locks.answer),
     ];
     for (field, value) in instructions {
         between(owner, field, value, 0.0, MOST_INSTRUCTIONS, "0 to 1e12")?;
@@ -116,6 +115,7 @@ fn check_dispatcher(zvm: &Zvm, owner: &Owner) -> Checked {
         ("locks.frame", locks.frame),
         ("locks.ready", locks.ready),
         ("locks.page", locks.page),
+        ("locks.asked", locks.asked),
         ("locks.lines", locks.lines),
         ("locks.search", locks.search),
         ("locks.look", locks.look),

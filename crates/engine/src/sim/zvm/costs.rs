@@ -82,7 +82,24 @@ impl Cp {
     fn work_out(&mut self, chip: ChipId, partition: PartitionId, table: &mut Table, spec: &Spec) {
         let around = table.surroundings(&spec.partitions, partition.into(), chip);
         let profile = &spec.partitions[partition.index()].profile;
-        self.near[chip] = Near::of(around, profile, &spec.machine, &self.spec.locks);
+        self.near[chip] = Near {
+            others: self.others_from(chip),
+            ..Near::of(around, profile, &spec.machine, &self.spec.locks)
+        };
+    }
+
+    /// Unparked processors beside one of a chip, by distance; as many where that one is parked.
+    fn others_from(&self, chip: ChipId) -> [f64; 3] {
+        let mut others = [0.0; 3];
+        let Some(of) = self.lps.iter().find(|lp| lp.place.chip == chip) else {
+            return others;
+        };
+        let unparked = self.lps.ids().filter(|lp| self.vectors.is_unparked(*lp));
+        for lp in unparked {
+            others[of.place.distance(&self.lps[lp].place) as usize] += 1.0;
+        }
+        others[0] = (others[0] - 1.0_f64).max(0.0);
+        others
     }
 
     /// Works out what a dispatch costs on each chip: its path, and the scheduler's lock.

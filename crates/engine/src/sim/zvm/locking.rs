@@ -3,7 +3,7 @@
 
 use super::state::{Cp, Doing};
 use crate::guest::zvm::ids::{LpId, VcpuId, VectorId};
-use crate::guest::zvm::locks::{last_answer_ns, readers_ns, Holding, NEWEST};
+use crate::guest::zvm::locks::{readers_ns, Holding, NEWEST};
 use crate::guest::zvm::segment::Segment;
 
 impl Cp {
@@ -26,9 +26,7 @@ impl Cp {
         let readers = readers_ns(*usual / window_ns, alone.held_ns);
         let closing = holding(locks.others * line_ns + readers);
         locks.scheduler.close(unparked, closing, window_ns);
-        let pages = &mut locks.pages;
-        pages.answers_ns = last_answer_ns(locks.others, of.answer * instruction_ns);
-        pages.close(unparked, holding(pages.answers_ns), window_ns);
+        locks.pages.close(unparked, alone, window_ns);
         for (vector, door) in locks.doors.ids().zip(&mut locks.doors) {
             door.close(vectors.open(vector), alone, window_ns);
         }

@@ -118,7 +118,9 @@ impl Vcpu {
         into.execute(Owner::Chargeable, ios * paths.page_io);
         // As many frames are stolen as pages come in.
         into.execute(Owner::System, 2.0 * f64::from(started.pages) * paths.page);
-        let takes = (f64::from(started.pages) * locks.page, locks.lines);
+        let times = f64::from(started.pages) * locks.page;
+        let takes = (times, locks.lines);
         lock.take(takes, Owner::Chargeable, &near.sharing, near, into);
+        lock.ask(times * locks.asked, Owner::Chargeable, near, into);
     }
 }
