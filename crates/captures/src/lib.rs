@@ -35,6 +35,7 @@ pub mod lparcfg;
 pub mod lparstat;
 pub mod lscpu;
 mod lssrad;
+pub mod monwrite;
 pub mod mpstat;
 pub mod njmon;
 pub mod nmon;

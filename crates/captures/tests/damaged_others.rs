@@ -1,11 +1,11 @@
-//! Damaged output of hyptop and the Performance Toolkit, tables of samples, metrics of monitoring
-//! systems.
+//! Damaged output of hyptop and the Performance Toolkit, files of MONWRITE, tables of samples, metrics
+//! of monitoring systems.
 
 mod damaging;
 
 use damaging::{answers_whatever_the_damage, readers::named, work_grows_with_the_text};
 
-const NAMES: [&str; 4] = ["hyptop", "fcx", "samples", "metrics"];
+const NAMES: [&str; 5] = ["hyptop", "fcx", "monwrite", "samples", "metrics"];
 
 #[test]
 fn any_damage_gets_an_answer() {

@@ -1,7 +1,7 @@
 //! Other formats: hyptop, metrics, tables of samples.
 
 use homenode_captures::traces::{Layout, Metrics, MetricsBatch, Samples, SamplesBatch};
-use homenode_captures::{fcx, hyptop, Remark};
+use homenode_captures::{fcx, hyptop, monwrite, Remark};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -18,6 +18,14 @@ fn read_hyptop(text: &str) -> PyResult<String> {
 #[pyfunction]
 fn read_fcx(text: &str) -> PyResult<String> {
     let found = fcx::read(text).map_err(|fault| CaptureError::new_err(fault.to_string()))?;
+    serde_json::to_string(&found).map_err(|fault| CaptureError::new_err(fault.to_string()))
+}
+
+/// Reads a file of z/VM's MONWRITE and returns what its records tell as JSON; raises
+/// `CaptureError`.
+#[pyfunction]
+fn read_monwrite(data: &[u8]) -> PyResult<String> {
+    let found = monwrite::read(data).map_err(|fault| CaptureError::new_err(fault.to_string()))?;
     serde_json::to_string(&found).map_err(|fault| CaptureError::new_err(fault.to_string()))
 }
 
@@ -165,6 +173,7 @@ fn damage(told: &Bound<'_, PyDict>, dropped: u64, remarks: &[Remark]) -> PyResul
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_hyptop, module)?)?;
     module.add_function(wrap_pyfunction!(read_fcx, module)?)?;
+    module.add_function(wrap_pyfunction!(read_monwrite, module)?)?;
     module.add_class::<SampleReader>()?;
     module.add_class::<MetricReader>()
 }

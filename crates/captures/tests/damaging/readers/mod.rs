@@ -3,8 +3,8 @@
 
 mod streams;
 
-use homenode_captures::{fcx, hmc, hwloc, hyptop, libvirt, lparcfg, lparstat, lscpu, mpstat};
-use homenode_captures::{parstatus, reports, sysfs, sysinfo, vparstatus, xml};
+use homenode_captures::{fcx, hmc, hwloc, hyptop, libvirt, lparcfg, lparstat, lscpu, monwrite};
+use homenode_captures::{mpstat, parstatus, reports, sysfs, sysinfo, vparstatus, xml};
 use homenode_captures::{Capture, CaptureError, Lenient, Reading, Remark};
 use serde::Serialize;
 
@@ -57,6 +57,7 @@ pub const READERS: &[Reader] = &[
     reader("njmon", streams::njmon),
     reader("hyptop", |bytes| lenient(hyptop::read(&text(bytes)))),
     reader("fcx", |bytes| lenient(fcx::read(&text(bytes)))),
+    reader("monwrite", |bytes| framed(bytes, monwrite::read(bytes))),
     reader("samples", streams::samples),
     reader("metrics", streams::metrics),
     reader("sysinfo", |bytes| lenient(sysinfo::read(&text(bytes)))),
@@ -130,6 +131,17 @@ fn lenient<T: Serialize>(parsed: Result<Lenient<T>, CaptureError>) -> Answer {
         dropped: lenient.dropped,
         remarks: lenient.remarks.iter().map(told).collect(),
     })
+}
+
+/// Of a file without lines: remarks name its frames.
+fn framed<T: Serialize>(bytes: &[u8], parsed: Result<Lenient<T>, CaptureError>) -> Answer {
+    let mut kept = lenient(parsed)?;
+    let frames = bytes.len().div_ceil(4096);
+    for (frame, _) in &mut kept.remarks {
+        assert!((1..=frames).contains(frame), "frame {frame} of {frames}");
+        *frame = 1;
+    }
+    Ok(kept)
 }
 
 fn told(remark: &Remark) -> (usize, String) {

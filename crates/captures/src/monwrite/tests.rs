@@ -1,0 +1,143 @@
+use super::records::Header;
+use super::*;
+
+fn header(length: u16, domain: u8, number: u16, time: u64) -> Vec<u8> {
+    let mut record = length.to_be_bytes().to_vec();
+    record.extend([0, 0, domain, 0]);
+    record.extend(number.to_be_bytes());
+    record.extend(time.to_be_bytes());
+    record.resize(20, 0);
+    record
+}
+
+fn record(length: u16, (domain, number): (u8, u16), fields: &[(usize, &[u8])]) -> Vec<u8> {
+    let mut record = header(length, domain, number, 7 << 20);
+    record.resize(usize::from(length), 0);
+    for (at, bytes) in fields {
+        record[*at..at + bytes.len()].copy_from_slice(bytes);
+    }
+    record
+}
+
+/// `2964`, `N96`, `02D1A7`, `ZVMPROD`.
+fn configuration() -> Vec<u8> {
+    record(
+        184,
+        (1, 4),
+        &[
+            (108, &[0xf2, 0xf9, 0xf6, 0xf4]),
+            (112, &[0xd5, 0xf9, 0xf6, 0x40]),
+            (128, &[0xf0, 0xf2, 0xc4, 0xf1, 0xc1, 0xf7, 0x40]),
+            (154, &[0, 12]),
+            (160, &[0xe9, 0xe5, 0xd4, 0xd7, 0xd9, 0xd6, 0xc4, 0x40]),
+            (174, &[0, 12]),
+        ],
+    )
+}
+
+fn processor(address: u8, user: u64, wait: u64) -> Vec<u8> {
+    let fields: [(usize, &[u8]); 3] = [
+        (21, &[address]),
+        (32, &user.to_be_bytes()),
+        (68, &wait.to_be_bytes()),
+    ];
+    record(104, (0, 2), &fields)
+}
+
+/// A control frame for sets of so many frames, each full but for the last.
+fn control(sets: &[(u32, u32)]) -> Vec<u8> {
+    let mut frame = vec![0; MESSAGE];
+    for (first, last) in sets {
+        frame.extend([0x80, 0, 0, 0]);
+        frame.extend(first.to_be_bytes());
+        frame.extend(last.to_be_bytes());
+    }
+    frame.resize(FRAME, 0);
+    frame
+}
+
+fn frame(records: &[Vec<u8>]) -> (Vec<u8>, u32) {
+    let mut frame = records.concat();
+    let length = frame.len() as u32;
+    frame.resize(FRAME, 0xff);
+    (frame, length)
+}
+
+/// Two intervals: in the first the records of two processors lie in different frames.
+fn file() -> Vec<u8> {
+    let full = frame(&[configuration(), processor(0, 10, 90), header(20, 1, 13, 0)]).0;
+    let (last, length) = frame(&[processor(1, 20, 80), header(20, 1, 11, 0)]);
+    let begin = 0x900_0000;
+    let mut file = control(&[(begin, begin + 4096 + length - 1)]);
+    file.extend(full);
+    file.extend(last);
+    let (second, length) = frame(&[processor(0, 30, 170), header(20, 1, 11, 0)]);
+    file.extend(control(&[(begin, begin + length - 1)]));
+    file.extend(second);
+    file.extend(control(&[]));
+    file
+}
+
+#[test]
+fn records_are_found_in_all_frames_of_all_sets() {
+    let found = read(&file()).unwrap();
+    assert_eq!((found.dropped, found.remarks.len()), (0, 0));
+    let recording = found.found;
+    assert_eq!((recording.records, recording.intervals), (7, 2));
+    let seen: Vec<_> = recording
+        .processors
+        .iter()
+        .map(|one| (one.interval, one.address, one.user, one.wait, one.frame))
+        .collect();
+    assert_eq!(
+        seen,
+        [(0, 0, 10, 90, 2), (0, 1, 20, 80, 3), (1, 0, 30, 170, 5)]
+    );
+    let system = recording.configuration.unwrap();
+    assert_eq!(
+        (
+            &*system.machine,
+            &*system.model,
+            &*system.serial,
+            &*system.partition
+        ),
+        ("2964", "N96", "02D1A7", "ZVMPROD")
+    );
+    assert_eq!(
+        (system.logical, system.dedicated, system.shared),
+        (12, 0, 12)
+    );
+}
+
+#[test]
+fn what_is_cut_off_costs_its_own_frames_only() {
+    let whole = file();
+    let cut = read(&whole[..4 * FRAME]).unwrap();
+    assert_eq!((cut.dropped, cut.found.processors.len()), (1, 2));
+    let mut broken = whole.clone();
+    // The length of the first record of the second frame.
+    broken[2 * FRAME] = 0xff;
+    let found = read(&broken).unwrap();
+    assert_eq!((found.dropped, found.found.processors.len()), (1, 2));
+}
+
+#[test]
+fn another_layout_is_said_and_not_guessed() {
+    let other = record(184, (1, 4), &[(108, &[0xc1, 0xc1, 0xc1, 0xc1])]);
+    let (data, length) = frame(&[other, record(60, (0, 2), &[]), header(20, 1, 11, 0)]);
+    let mut file = control(&[(0x1000, 0x1000 + length - 1)]);
+    file.extend(data);
+    let found = read(&file).unwrap();
+    assert_eq!(found.dropped, 2);
+    assert!(found.found.configuration.is_none() && found.found.processors.is_empty());
+}
+
+#[test]
+fn what_is_no_such_file_is_refused() {
+    assert!(matches!(read(b""), Err(CaptureError::Empty { .. })));
+    for bytes in [vec![0; 3 * FRAME], b"FCX100".to_vec(), vec![0xff; 9000]] {
+        let refused = read(&bytes).unwrap_err().to_string();
+        assert!(refused.contains("control frame"), "{refused}");
+    }
+    assert!(Header::at(&[0; 19], 0).is_none());
+}
