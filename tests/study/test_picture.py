@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from homenode.cli import call
-from homenode.evidence.study import load_study, run_study
+from homenode.evidence.study import load_study, recorded_outcome, run_study
 from homenode.report.charts import NULL, WITHIN
-from homenode.report.study_pictures import moments, placed, study_picture
+from homenode.report.study_pictures import moments, over_sizes, placed, study_picture
 
 BASES = ("jbb-1a", "jbb-1b", "jbb-2b", "sap-1a", "sap-1b", "sap-2b")
 Capture = pytest.CaptureFixture[str]
@@ -51,6 +51,27 @@ def test_means_over_time_are_the_run_s_metrics(tmp_path: Path) -> None:
     assert mean("ilcs") == pytest.approx(run.metric("lpar1", "ilcs_per_s").mean)
     assert mean("vlcs") == pytest.approx(run.metric("lpar1", "vlcs_per_s").mean)
     assert study_picture(result).to_dict()["vconcat"][0]["title"]
+
+
+def test_sets_in_several_sizes_are_lines_beside_each_other() -> None:
+    result = recorded_outcome(load_study("zvm-80-paging"))
+    lines = over_sizes(result)
+    assert list(lines)[:3] == ["itrr", "itr_per_s", "etr_per_s"]
+    rows = {(one.published.case, one.published.metric): one for one in result.comparisons}
+    for point in lines["guest_busy_per_tx"]:
+        row = rows[f"{point['name']}-{point['size']}", "guest_busy_per_tx"]
+        told = {"published": row.published.value, "simulated": row.simulated.mean}
+        assert point["value"] == told[point["kind"]]
+    # Only the throughput of the smallest size's is held against the machine's capability.
+    having = {
+        name for name, all_of in lines.items() for one in all_of if one["kind"] == "capability"
+    }
+    assert having == {"itrr"}
+    drawn = study_picture(result).to_dict()["vconcat"][0]["vconcat"]
+    titles = [[panel["title"] for panel in row["hconcat"]] for row in drawn]
+    assert titles[0] == ["large", "small"]
+    # Volumes are published of one set.
+    assert titles[-1] == ["large"]
 
 
 def test_ratios_stand_beside_those_that_were_published(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-//! Damaged output of hyptop and the Performance Toolkit, files of MONWRITE, tables of samples, metrics
-//! of monitoring systems.
+//! Damaged output of hyptop and the Performance Toolkit, files of MONWRITE, tables of samples,
+//! metrics of monitoring systems.
 
 mod damaging;
 

@@ -60,9 +60,10 @@ def study(
 
     Prints published, simulated and deviation row by row; apart by what the rows are worth as
     evidence, how many come out, beside a null model that knows nothing of layouts. The picture has
-    what the source draws (published and simulated bars where all rows are ratios to one layout,
-    else user and system cores of every case over time, and ilcs and vlcs beside them), and below
-    every row within its tolerance or not, beside what the null model would have said.
+    what the source draws (lines over the processors where a study has scenarios in several sizes,
+    published and simulated bars where all rows are ratios to one layout, else user and system
+    cores of every case over time, and ilcs and vlcs beside them), and below every row within its
+    tolerance or not, beside what the null model would have said.
     """
     if list_only:
         show_list(as_json=as_json)

@@ -1,5 +1,6 @@
-"""A study's picture, as its source draws it: what is published as ratios to one layout as bars
-beside the simulated ones, all else as what the cases did over time; and every row in its tolerance.
+"""A study's picture, as its source draws it: scenarios in several sizes as lines over the sizes,
+what is published as ratios to one layout as bars beside the simulated ones, all else as what the
+cases did over time; and every row in its tolerance.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from homenode.report.charts import (
     Moment,
     Panel,
     Placed,
+    Sized,
     against,
     bands,
     beside,
     over_time,
     said,
+    sizes,
 )
 from homenode.simulate.kept.totals import NS_PER_S
 
@@ -48,11 +51,18 @@ _PANELS: dict[str, Panel] = {
 _OVER_TIME = {"user": QUIET, "system": LOSS, "vlcs": GAIN, "ilcs": OTHER}
 _PUBLISHED, _SIMULATED = "published", "simulated"
 _BESIDE = {_PUBLISHED: QUIET, _SIMULATED: LOSS}
+_CAPABILITY = "capability"
+_OVER_SIZES = {_SIMULATED: LOSS, _PUBLISHED: QUIET, _CAPABILITY: GAIN}
+_QUANTITIES = (
+    "itrr", "itr_per_s", "etr_per_s", "busy_pct", "guest_busy_per_tx", "cp_busy_per_tx", "eicpi",
+    "efcpi", "client_wait_us", "server_wait_us", "unparked", "volume_io_per_s", "volume_resp_ms",
+)  # fmt: skip
+"""What is drawn over the sizes, of what a study publishes: that which its source draws first."""
 
 
 def study_picture(result: StudyResult) -> alt.VConcatChart:
-    """Bars where every row of a study is a ratio, what went on over time where anything did; below,
-    all rows beside their tolerances.
+    """Lines over the sizes where a study has scenarios in several, bars where every row is a ratio,
+    else what went on over time where anything did; below, all rows beside their tolerances.
     """
     import altair as alt
 
@@ -62,7 +72,10 @@ def study_picture(result: StudyResult) -> alt.VConcatChart:
     cases = {
         name: moments(run, result.study.cases[name].partition) for name, run in result.runs.items()
     }
-    if panels:
+    lines = over_sizes(result)
+    if lines:
+        parts.append(sizes(lines, (title, "processors"), _OVER_SIZES))
+    elif panels:
         parts.append(beside(panels, title, _BESIDE))
     elif any(cases.values()):
         parts.append(over_time(cases, _PANELS, title, _OVER_TIME))
@@ -123,6 +136,41 @@ def bars(result: StudyResult) -> dict[str, list[Beside]]:
         )
         panel += _pair(" + ".join(ratio.of), one)
     return panels
+
+
+def over_sizes(result: StudyResult) -> dict[str, list[Sized]]:
+    """By quantity: what is published and simulated of each set by its sizes, the throughput of the
+    smallest size's beside the capability of its machine.
+    """
+    rows = {(one.published.case, one.published.metric): one for one in result.comparisons}
+    found: dict[str, list[Sized]] = {}
+    for metric in _QUANTITIES:
+        for series in result.study.series:
+            for size in series.processors:
+                case = series.case(size)
+                one, capability = rows.get((case, metric)), None
+                if metric == "itrr":
+                    capability = rows.get((case, "capability_ratio"))
+                points = _points(series.name, size, one, capability)
+                if points:
+                    found.setdefault(metric, []).extend(points)
+    return found
+
+
+def _points(
+    name: str, size: int, one: Comparison | None, capability: Comparison | None
+) -> list[Sized]:
+    """What there is of a set at a size."""
+    values = {
+        _SIMULATED: one.simulated.mean if one else None,
+        _PUBLISHED: one.published.value if one else None,
+        _CAPABILITY: capability.published.value if capability else None,
+    }
+    return [
+        Sized(name=name, kind=kind, size=size, value=value)
+        for kind, value in values.items()
+        if value is not None
+    ]
 
 
 def _pair(label: str, one: Comparison) -> list[Beside]:

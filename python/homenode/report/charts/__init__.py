@@ -33,6 +33,7 @@ from homenode.report.charts.intervals import Interval, intervals
 from homenode.report.charts.loads import Loaded, loads
 from homenode.report.charts.lying import Piece, lying
 from homenode.report.charts.moves import Move, moves
+from homenode.report.charts.sizes import Sized, sizes
 from homenode.report.charts.slices import HEIGHTS, Slice, slices
 from homenode.report.charts.spreads import Spread, spreads
 from homenode.report.charts.waterfall import Step, steps
@@ -41,7 +42,7 @@ __all__ = [
     "BOTH", "DARK", "DARKENED", "DARK_GROUND", "GAIN", "HEIGHTS", "LETTER", "LIGHT", "LIMIT",
     "LINE", "LINES", "LOSS", "MANY", "NULL", "OTHER", "OUTSIDE", "PALE", "QUIET", "WITHIN",
     "Against", "Beside", "Ground", "Hot", "Interval", "Loaded", "Moment", "Move", "Panel", "Piece",
-    "Placed", "Slice", "Spread", "Step", "against", "bands", "beside", "courses", "curves", "heat",
-    "inked", "intervals", "letter_on", "loads", "lying", "moves", "over_time", "said", "slices",
-    "spreads", "steps",
+    "Placed", "Sized", "Slice", "Spread", "Step", "against", "bands", "beside", "courses",
+    "curves", "heat", "inked", "intervals", "letter_on", "loads", "lying", "moves", "over_time",
+    "said", "sizes", "slices", "spreads", "steps",
 ]  # fmt: skip

@@ -116,7 +116,8 @@ def _lockact(view: GuestView, partition: str) -> list[Cells]:
     for at, switch in enumerate(view.zvm(partition)["switches"]):
         one = view.total("switch", partition, switch=at)
         locks[f"switch {switch['name']}"] = (one.get("locks", 0), one.get("lock_spin_ns", 0))
-    locks[">>Total>>"] = (sum(takes for takes, _ in locks.values()), row["book_spin"])
+    takes, spun = (sum(column) for column in zip(*locks.values(), strict=True))
+    locks[">>Total>>"] = (takes, spun)
     return [
         {
             "LockName": name,
@@ -140,5 +141,5 @@ PRCLOG = PlainTable(_prclog, {})
 LOCKACT = PlainTable(
     _lockact,
     {"AvgSpin usec": 3, "Spin % of busy": 2, "Spin usec/tx": 3, "Taken /s": 0},
-    "A take's spinning counts when it begins, the total when it is done.",
+    "A take's spinning counts when it begins; of pages it is with asking the other processors.",
 )
