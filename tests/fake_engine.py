@@ -189,6 +189,7 @@ VIRTUAL_MACHINE_COLUMNS = [
     "page_reads",
     "tx_done",
     "response_ns",
+    "thread_ns",
 ]
 SWITCH_COLUMNS = [
     "time_ns",

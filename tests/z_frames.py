@@ -41,7 +41,7 @@ UNPARKED = 13.4
 
 VIRTUAL_MACHINE = str.split(
     "time_ns partition virtual_machine guest_ns chargeable_ns dispatches wait_ns page_wait_ns "
-    "page_reads tx_done response_ns"
+    "page_reads tx_done response_ns thread_ns"
 )
 SWITCH = str.split(
     "time_ns partition switch frames bytes searches elements list_ns line_wait_ns locks "
@@ -155,6 +155,7 @@ def _machines(
         wait = CLIENT_WAIT_US if one["role"] == "client" else SERVER_WAIT_US
         row = dict.fromkeys(VIRTUAL_MACHINE, 0) | key | {"virtual_machine": number}
         row |= {"guest_ns": parts[0] // len(listed), "chargeable_ns": parts[1] // len(listed)}
+        row["thread_ns"] = row["guest_ns"] + row["chargeable_ns"]
         row |= {"dispatches": 1_000, "wait_ns": round(wait * 1e6)}
         if one["role"] == "server":
             row |= {"page_wait_ns": round(done * PAGE_WAIT_MS * 1e6 / servers)}

@@ -9,9 +9,39 @@ from typing import Any
 import pytest
 
 from homenode import Scenario, _engine
+from homenode.tools import fcx
+from homenode.tools.guestview import view_of
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SECOND = 10**9
+
+
+LOOPS = """
+[machine]
+model = "ibm-z14"
+active_cores = 20
+
+[[partition]]
+name = "zvm"
+mode = "linux-only"
+processors = { mode = "dedicated", cores = 2, type = "ifl" }
+memory = "64 GiB"
+guest = { os = "zvm", polarization = "vertical", smt = "smt-2", unparking = "large" }
+workload = { kind = "idle", profile = "compute" }
+
+[[partition.virtual_machine]]
+name = "a"
+count = 2
+cpus = 2
+memory = "1 GiB"
+role = "loop"
+
+[run]
+warmup = "1 s"
+duration = "2 s"
+interval = "1 s"
+replications = 1
+"""
 
 
 def simulate(scenario: Scenario) -> dict[str, dict[str, Any]]:
@@ -80,3 +110,16 @@ def test_more_weight_is_more_of_the_shared_cores() -> None:
     cores = {name: t["busy_ns"] / (4 * SECOND) for name, t in totals.items()}
     assert cores["p100"] == pytest.approx(4.0, rel=0.05)
     assert cores["p300"] == pytest.approx(12.0, rel=0.05)
+
+
+def test_who_never_waits_runs_all_the_time_whoever_shares_its_core(tmp_path: Path) -> None:
+    file = tmp_path / "loops.toml"
+    file.write_text(LOOPS)
+    run = Scenario.load(file).run(out=tmp_path / "runs")
+    told = {row["Userid"]: row for row in fcx.report("USTAT").rows(view_of(run), "zvm", False)}
+    assert {name: row["%RUN"] for name, row in told.items()} == {"a1": 100.0, "a2": 100.0}
+    # Their cores are two, which four processors share.
+    rows = run.intervals("virtual_machine")
+    span = 2 * 2 * SECOND
+    assert rows["guest_ns"].sum() == pytest.approx(span, rel=1e-3)
+    assert rows["thread_ns"].sum() == pytest.approx(2 * span, rel=1e-3)

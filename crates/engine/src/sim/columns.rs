@@ -165,8 +165,9 @@ pub const LOAD: [&str; 10] = [
     "response_ns",
 ];
 
-/// Columns of the virtual machine table.
-pub const VIRTUAL_MACHINE: [&str; 11] = [
+/// Columns of the virtual machine table; guest's and chargeable time are of cores, which threads
+/// share, thread time of logical processors.
+pub const VIRTUAL_MACHINE: [&str; 12] = [
     "time_ns",
     "partition",
     "virtual_machine",
@@ -178,6 +179,7 @@ pub const VIRTUAL_MACHINE: [&str; 11] = [
     "page_reads",
     "tx_done",
     "response_ns",
+    "thread_ns",
 ];
 
 /// Columns of the virtual switch table.

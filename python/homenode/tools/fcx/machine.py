@@ -95,7 +95,7 @@ def _ustat(view: GuestView, partition: str) -> list[Cells]:
         machine = machines[row["virtual_machine"]]
         scale = 100.0 / (view.seconds * NS_PER_S * machine["cpus"])
         shares = {
-            "%RUN": (row["guest_ns"] + row["chargeable_ns"]) * scale,
+            "%RUN": row.get("thread_ns", row["guest_ns"] + row["chargeable_ns"]) * scale,
             "%CPU": row["wait_ns"] * scale,
             "%PGW": row["page_wait_ns"] * scale,
         }

@@ -177,8 +177,13 @@ impl Cp {
             let vcpu = &mut self.vcpus[vcpu];
             vcpu.used_ns += ran;
             let vm = &mut self.vms[vcpu.vm];
-            vm.guest_ns += owners[Owner::Guest as usize];
-            vm.chargeable_ns += owners[Owner::Chargeable as usize];
+            let (guest, chargeable) = (
+                owners[Owner::Guest as usize],
+                owners[Owner::Chargeable as usize],
+            );
+            vm.guest_ns += guest;
+            vm.chargeable_ns += chargeable;
+            vm.thread_ns += (guest + chargeable) / speed.share;
         }
     }
 }

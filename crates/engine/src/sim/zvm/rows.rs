@@ -129,6 +129,7 @@ impl Vm {
             self.page_reads as i64,
             self.tx_done as i64,
             self.response_ns as i64,
+            self.thread_ns.round() as i64,
         ]
     }
 }

@@ -147,6 +147,7 @@ impl Vm {
             lifting: false,
             guest_ns: 0.0,
             chargeable_ns: 0.0,
+            thread_ns: 0.0,
             dispatches: 0,
             wait_ns: 0.0,
             page_wait_ns: 0,

@@ -180,6 +180,8 @@ pub struct Vm {
     pub guest_ns: f64,
     /// Time of CP on its account [ns].
     pub chargeable_ns: f64,
+    /// Both, of logical processors, which may share a core [ns].
+    pub thread_ns: f64,
     /// Dispatches of its virtual processors.
     pub dispatches: u64,
     /// Time ready and not yet in the guest [ns].
