@@ -4,7 +4,7 @@ use crate::cost::{Book, Class, Spent, Wants};
 use crate::ids::ChipId;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
-use crate::steady::layout::state::{classes, Doing, Site, State};
+use crate::steady::layout::state::{classes, Caches, Doing, Site, State};
 use crate::steady::leap::{Leap, Went};
 use crate::steady::queues::chain;
 use crate::steady::queues::filling::{Filled, THREADS};
@@ -41,6 +41,8 @@ const FEWEST_COLD_STEPS: usize = 4;
 /// Part of the difference at which two balances are told apart below which they are one.
 const SAME: f64 = 0.3;
 const WARM_STEPS: usize = 4;
+/// Steps from where caches stay warm, before what they find is counted.
+const WARM_FIRST: usize = 8;
 /// Steps of the caches' ages in each iteration: with one they would follow too far behind.
 const AGE_STEPS: usize = 2;
 
@@ -53,7 +55,18 @@ pub(in crate::steady) fn settle(
     scope: &Scope,
     settled: f64,
 ) -> usize {
-    settle_or(state, forms, scope, settled, &|_| false)
+    let homes_fill = state.host.is_none() && forms.iter().all(|form| form.guests.is_none());
+    if !homes_fill || settled >= ROUGHLY {
+        return settle_or(state, forms, scope, settled, &|_| false);
+    }
+    // Where cold caches fill homes there may be several balances. The least is found from below:
+    // from who is where while caches stay warm.
+    state.caches = Caches::Warm;
+    for _ in 0..WARM_FIRST {
+        state.step(forms, &scope.roughly(), 1.0);
+    }
+    state.caches = Caches::Told;
+    WARM_FIRST + settle_or(state, forms, scope, settled, &|_| false)
 }
 
 /// The same until this is so.
@@ -106,7 +119,7 @@ pub(in crate::steady) fn settle_from_above(
 ) -> Option<usize> {
     let below = state.cores();
     let mut cold = [below.clone(), below.clone(), below.clone()];
-    state.cold = true;
+    state.caches = Caches::Cold;
     let mut is_bound = false;
     for step in 0..COLD_STEPS {
         state.step(forms, scope, 1.0);
@@ -119,7 +132,7 @@ pub(in crate::steady) fn settle_from_above(
             break;
         }
     }
-    state.cold = false;
+    state.caches = Caches::Told;
     if is_bound {
         return None;
     }

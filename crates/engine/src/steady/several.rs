@@ -8,7 +8,7 @@
 use crate::cost::Class;
 use crate::spec::Workload;
 use crate::steady::layout::form::Form;
-use crate::steady::layout::state::{classes, in_use, Site, State, NOTHING};
+use crate::steady::layout::state::{classes, Site, State, NOTHING};
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::devices::Handled;
 use crate::steady::queues::filling::THREADS;
@@ -132,8 +132,6 @@ impl State {
         let whole = self.doing[at].load;
         let wakes = whole.wakes_per_ns.max(1e-18);
         let in_a_stay = (whole.bursts_per_ns / wakes).max(1.0);
-        let between_ns = in_use(&self.doing[at], form) / wakes;
-        let changed = self.changed(at, form, between_ns);
         for (workload, of) in form.each_workload() {
             let load: Load = self.doing[workload].load;
             let bursts = load.bursts_per_ns.max(1e-18);
@@ -152,7 +150,7 @@ impl State {
                     None => {
                         let executes = of.demand.burst * each / threads;
                         let runs = Runs::alike(executes);
-                        self.reload_at((workload, of), (&sites, index), (at, changed), runs)
+                        self.reload_at((workload, of), (&sites, index), at, runs)
                     }
                 };
                 all += sites[index].share * threads * sites[index].reload_ns;

@@ -17,7 +17,7 @@ use crate::ids::ChipId;
 use crate::machine::memory_ns;
 use crate::spec::Guest;
 use crate::steady::layout::form::Form;
-use crate::steady::layout::state::{in_use, Doing, Site, State, NOTHING};
+use crate::steady::layout::state::{Doing, Site, State, NOTHING};
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::devices::{Handled, Handling, Part, NEARLY_ALL};
 use crate::steady::queues::filling::THREADS;
@@ -70,12 +70,10 @@ impl State {
         if form.owns || wakes <= 0.0 {
             return 0.0;
         }
-        let vps = in_use(doing, form);
-        let changed = self.changed(at, form, vps / wakes);
         let lost = |(index, site): (usize, &Site)| {
             let from = (&doing.sites[..], index);
             let runs = Runs::alike(instructions);
-            let cold = self.reload_at((at, form), from, (at, changed), runs);
+            let cold = self.reload_at((at, form), from, at, runs);
             site.share * cold
         };
         let sites = doing.sites.iter().enumerate();

@@ -33,6 +33,8 @@ pub(in crate::steady) struct Form {
     pub fixed: Vec<Fixed>,
     /// Chips of its homes, or of its own cores, with the share of its virtual processors there.
     pub homes: Vec<(ChipId, f64)>,
+    /// Its other home chips on their nodes, which are those of none of its virtual processors.
+    pub more_homes: Vec<ChipId>,
     /// How many of its virtual processors have homes there in turn: those that are ever used.
     pub in_turn: f64,
     /// The same where those count too that never are, or that z/VM has parked.
@@ -103,7 +105,6 @@ impl Form {
         let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
         let owns = matches!(one.processors, Processors::Dedicated { .. });
         let reads = memory::place(machine, tree, one);
-        let aix = matches!(one.guest, Guest::Aix(_));
         let filled = Filled::of(one, machine.smt.parts, stays)
             .with(again_of(demand, &each))
             .beside(staying(&each));
@@ -134,12 +135,13 @@ impl Form {
             fixed: fixed(machine, tree, one),
             homes_by_node: by_node(tree, &homes),
             all_homes: self::homes(tree, one, one.processors.count().into()),
+            more_homes: more_homes(tree, one, &homes),
             homes,
             in_turn: f64::from(in_turn),
             owns,
             free: owns && machine.hypervisor.policy == Policy::Prsm,
             stays,
-            snoozes: aix && one.smt > 1 && machine.accounting == Accounting::DecodeSlots,
+            snoozes: has_aix_threads(one) && machine.accounting == Accounting::DecodeSlots,
             polls_ns: polls_ns(&one.guest),
             handling: Handling::of(one),
             serves,
@@ -201,6 +203,7 @@ fn has_run(one: &Partition, demand: Demand) -> f64 {
 /// How its virtual processors part the work where they come and go on cores that are shared.
 fn kinds(one: &Partition, filled: Filled, (demand, stays): (Demand, bool)) -> Kinds {
     match one.processors {
+        Processors::Shared { .. } if !stays && filled.packs() => Kinds::packed(filled),
         Processors::Shared { .. } if !stays => {
             Kinds::of(filled.vps() as usize, has_run(one, demand))
         }
@@ -289,7 +292,13 @@ impl Form {
 
     /// The same, with several home chips on a node.
     pub fn roves(&self) -> bool {
-        self.comes() && self.homes_by_node.len() < self.homes.len()
+        self.comes() && self.homes_by_node.len() < self.homes.len() + self.more_homes.len()
+    }
+
+    /// Those of its virtual processors, and its others on their nodes.
+    pub fn home_chips(&self) -> impl Iterator<Item = ChipId> + Clone + '_ {
+        let own = self.homes.iter().map(|(chip, _)| *chip);
+        own.chain(self.more_homes.iter().copied())
     }
 
     /// Whether a chip is one of its homes, be it that of none of its virtual processors: who is
@@ -363,6 +372,25 @@ fn homes(tree: &Topology, one: &Partition, count: u32) -> Vec<(ChipId, f64)> {
     let used = idle.into_iter().filter(|(.., used)| *used > 0.0);
     used.map(|(chip, _, used)| (chip, used / f64::from(count)))
         .collect()
+}
+
+/// Whether several threads of a core may be AIX's.
+fn has_aix_threads(one: &Partition) -> bool {
+    matches!(one.guest, Guest::Aix(_)) && one.smt > 1
+}
+
+/// Home chips of a partition that are those of none of its virtual processors, on nodes on which
+/// it has others.
+fn more_homes(tree: &Topology, one: &Partition, homes: &[(ChipId, f64)]) -> Vec<ChipId> {
+    let mut more: Vec<ChipId> = Vec::new();
+    for chip in one.home.iter().map(|chip| ChipId::from(*chip)) {
+        let is_new = !more.contains(&chip) && homes.iter().all(|(of, _)| *of != chip);
+        let beside = |(of, _): &(ChipId, f64)| tree.node_of(*of) == tree.node_of(chip);
+        if is_new && homes.iter().any(beside) {
+            more.push(chip);
+        }
+    }
+    more
 }
 
 fn by_node(tree: &Topology, homes: &[(ChipId, f64)]) -> Vec<(usize, f64)> {

@@ -152,6 +152,11 @@ pub(in crate::steady) struct Doing {
     pub first: f64,
     /// Share of them that came back to them after they had been thrown off.
     pub roamed: f64,
+    /// Chance that one that was elsewhere finds a core at home when it comes.
+    pub comes_home: f64,
+    /// Chance that one of those that stay, once thrown off, finds its home chip full when it comes
+    /// back.
+    pub shut_out: f64,
     /// Share of its time on chips that are no home of any of its virtual processors.
     pub out: f64,
 }
@@ -235,6 +240,15 @@ impl Aside {
     }
 }
 
+/// Which caches a dispatch is taken to find: those that are told, or all of one kind where a
+/// balance is looked for from below or above.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::steady) enum Caches {
+    Told,
+    Warm,
+    Cold,
+}
+
 /// The machine and all that runs on it.
 #[derive(Clone)]
 pub(in crate::steady) struct State {
@@ -276,8 +290,8 @@ pub(in crate::steady) struct State {
     pub row: ById<ChipId, f64>,
     /// Whether somebody waits at a port of the part of the machine that is solved.
     pub waits: bool,
-    /// Whether each dispatch is taken to find cold caches: a balance is looked for from above.
-    pub cold: bool,
+    /// Which caches dispatches are taken to find.
+    pub caches: Caches,
     /// Whether a part of the machine cannot be solved without the rest.
     pub spills: bool,
     /// Who comes to cores of each and leaves them.
@@ -335,7 +349,7 @@ impl State {
             row: ById::of(0.0, active.len()),
             waits: false,
             spills: false,
-            cold: false,
+            caches: Caches::Told,
             aside: Aside::of(types.count, active.len()),
             types,
             at_type: 0,

@@ -160,6 +160,11 @@ impl Filled {
         Self { stray, ..self }
     }
 
+    /// Whether several threads of a virtual processor are loaded before the next.
+    pub fn packs(self) -> bool {
+        self.first > 1
+    }
+
     /// Logical processors.
     pub fn threads(self) -> u32 {
         self.vps * self.smt

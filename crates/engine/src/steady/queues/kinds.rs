@@ -5,6 +5,7 @@
 //! they are filled those come first that have most; they are cut into kinds that have the same
 //! shares of the work at any load, so that nothing jumps while it changes.
 
+use crate::steady::queues::filling::{Busy, Filled};
 use crate::steady::queues::halts::by_factor;
 
 /// How many there are.
@@ -34,6 +35,37 @@ impl Kinds {
         let several = vps > 1;
         Self {
             by_busy: (0..STEPS).filter(|_| several).map(at).collect(),
+            vps: vps as f64,
+        }
+    }
+
+    /// The same of a guest that loads several threads of one before the next: who comes joins those
+    /// that have work, so that they are busy in order but for holes. As many threads are about as
+    /// by chance.
+    pub fn packed(filled: Filled) -> Self {
+        let (vps, threads) = (filled.vps() as usize, filled.threads());
+        let by_threads: Vec<f64> = (0..=threads).map(|n| Busy::of(filled, n).vps).collect();
+        let at = |step: usize| {
+            let mean = f64::from(threads) * (LEAST + STEP * step as f64).exp();
+            let mut each = vec![0.0; vps];
+            let (mut chance, mut all) = ((-mean).exp(), 0.0);
+            for (n, busy) in by_threads.iter().enumerate() {
+                // More threads than there is room for are as good as just as many.
+                let part = if n as u32 == threads {
+                    1.0 - all
+                } else {
+                    chance
+                };
+                for (place, own) in each.iter_mut().enumerate() {
+                    *own += part * (busy - place as f64).clamp(0.0, 1.0);
+                }
+                all += chance;
+                chance *= mean / (n + 1) as f64;
+            }
+            (each.iter().sum(), cut(&each))
+        };
+        Self {
+            by_busy: (0..STEPS).filter(|_| vps > 1).map(at).collect(),
             vps: vps as f64,
         }
     }
@@ -120,6 +152,24 @@ mod tests {
                 "{again} {found:?}"
             );
             assert!(found[3] >= 1.0 - 1e-9, "{again} {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_guest_that_packs_has_fewer_that_do_the_work_and_those_are_busy_for_most_of_the_time() {
+        let packed = Kinds::packed(Filled::told(8, 4, 4));
+        for busy in [0.5, 1.5, 3.0, 6.0] {
+            let counts = |kinds: &Kinds| kinds.counts(busy).iter().sum::<f64>();
+            let (some, all) = (counts(&packed), counts(&Kinds::of(8, 0.9)));
+            assert!(some < all && some > busy, "{busy} {some} {all}");
+        }
+        let counts = |step: usize| packed.counts(0.02 * step as f64);
+        for step in 1..400 {
+            let pair = counts(step - 1).into_iter().zip(counts(step));
+            assert!(
+                pair.map(|(a, b)| (a - b).abs()).sum::<f64>() < 0.5,
+                "{step}"
+            );
         }
     }
 

@@ -19,7 +19,8 @@
 //! ```
 //! `finds` is the chance that `k` comes back to a core that `i` has taken from it while that is
 //! idle; `looks` how often `k` takes any idle core. The last line is exact whoever takes from whom:
-//! each idle core belongs to one of those that are away and have lost none.
+//! each idle core belongs to one of those that are away and have lost none. Who was elsewhere before,
+//! on a chip that is no home of his, takes any idle core too.
 
 /// Virtual processors of a partition that come to a chip and leave it, of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,6 +35,8 @@ pub(in crate::steady) struct Comer {
     /// How soon one leaves its core, and is back [1/ns].
     pub leaves: f64,
     pub back: f64,
+    /// Share of its comings that are by such as were elsewhere before.
+    pub fresh: f64,
     /// How often in a nanosecond others take the idle core of one.
     pub taken_per_ns: f64,
     /// Chance that one that comes has to take another core.
@@ -62,6 +65,8 @@ pub(in crate::steady) struct Found {
 const ROUNDS: usize = 2;
 /// Steps in which the mean number of idle cores is met.
 const SCALE_STEPS: usize = 5;
+/// Halvings in which the least of them is found.
+const IDLE_STEPS: usize = 24;
 /// Part of the way back beyond which no step goes.
 const LEAST_STEP: f64 = 1e-3;
 /// Cores that are idle at least, however many are asked for.
@@ -86,6 +91,11 @@ impl Comer {
             back: leaves * busy / (1.0 - busy),
             ..Self::default()
         }
+    }
+
+    /// With such a share of comings by those that were elsewhere before.
+    pub fn afresh(self, fresh: f64) -> Self {
+        Self { fresh, ..self }
     }
 
     /// What is known of the same from before.
@@ -139,9 +149,10 @@ pub(in crate::steady) fn meet(comers: &mut [Comer], idle: f64) {
     let away: f64 = comers.iter().map(|of| of.count - of.cores).sum();
     let idle = idle.max(SCARCELY);
     if away <= idle {
-        for of in comers {
+        for of in comers.iter_mut() {
             (of.taken_per_ns, of.moves) = (0.0, 0.0);
         }
+        take_afresh(comers, idle);
         return;
     }
     for of in comers.iter_mut().filter(|of| of.taken_per_ns <= 0.0) {
@@ -165,6 +176,50 @@ pub(in crate::steady) fn meet(comers: &mut [Comer], idle: f64) {
             of.moves += PART * ((by * of.gone).min(of.lost()) - of.moves);
         }
     }
+    take_afresh(comers, idle);
+}
+
+/// Those that were elsewhere before take any idle core, so at least so many are taken, though there
+/// be a core for each of those that come back.
+fn take_afresh(comers: &mut [Comer], idle: f64) {
+    if comers.iter().all(|of| of.fresh <= 0.0) {
+        return;
+    }
+    for at in 0..comers.len() {
+        let one = &comers[at];
+        let (mut takes, mut keeps) = (0.0, 0.0);
+        for of in comers.iter().filter(|of| of.partition != one.partition) {
+            let each = of.comes() * of.fresh / idle;
+            takes += each;
+            keeps += each * one.back / (of.leaves + one.back);
+        }
+        let one = &mut comers[at];
+        if takes > one.taken_per_ns {
+            one.taken_per_ns = takes;
+            one.moves = one.moves.max(keeps / (takes + one.back));
+        }
+    }
+}
+
+/// Cores that are idle on the mean at least of a full chip, on which so many come and go of which
+/// so many are `away` without work, while such a share of all is `out` elsewhere.
+///
+/// Whoever has no work for a moment finds its core again unless one takes it meanwhile that has
+/// none. That is so for a share `1 - idle / away` of them; those of them that find no other idle
+/// go elsewhere, and as many come back as find one: `out (1 - full) = (1 - out) (1 - idle / away)
+/// full`. As good as by chance none is idle for a share `full = exp(-idle)` of the time.
+pub(in crate::steady) fn least_idle(away: f64, out: f64) -> f64 {
+    let ratio = out / (1.0 - out).max(1e-9);
+    let (mut low, mut high) = (0.0, away);
+    for _ in 0..IDLE_STEPS {
+        let idle = 0.5 * (low + high);
+        if 1.0 - idle / away > ratio * idle.exp_m1() {
+            low = idle;
+        } else {
+            high = idle;
+        }
+    }
+    low
 }
 
 /// How often in a nanosecond others take the core of one of a kind; how often it moves then, to
@@ -317,6 +372,35 @@ mod tests {
         let quick = |turnover_ns: f64| found(&base, 0, 0.0, turnover_ns).displaced;
         assert!(quick(1e2) > quick(1e3) && quick(1e12) < 1e-6);
         assert!(found(&base, 0, 1e-3, 1e3).moved > found(&base, 0, 0.0, 1e3).moved);
+    }
+
+    #[test]
+    fn who_was_elsewhere_before_takes_cores_of_those_that_would_have_one_each() {
+        let at_home = comers(0, 4.0, 100.0, 100.0);
+        let strangers = |fresh: f64| comers(1, 1.0, 1e3, 100.0).afresh(fresh);
+        let of = |fresh: f64| met(vec![at_home, strangers(fresh)], 8.0)[0];
+        assert_eq!([of(0.0).lost(), of(0.0).moves], [0.0; 2]);
+        let [few, many] = [0.2, 1.0].map(of);
+        assert!(few.moves > 0.0 && few.moves < few.lost());
+        assert!(many.lost() > few.lost() && many.moves > few.moves);
+        // Of one's own partition none is a stranger.
+        let own = met(vec![at_home, comers(0, 1.0, 1e3, 100.0).afresh(1.0)], 8.0);
+        assert_eq!(lost_and_moves(&own), [[0.0; 2]; 2]);
+    }
+
+    #[test]
+    fn the_more_are_elsewhere_the_fewer_cores_are_idle_and_none_takes_one_if_nobody_is() {
+        assert!((least_idle(0.4, 0.0) - 0.4).abs() < 1e-6);
+        let idle = [0.0, 0.01, 0.1, 0.3, 0.9].map(|out| least_idle(1.5, out));
+        assert!(idle.windows(2).all(|pair| pair[0] > pair[1]), "{idle:?}");
+        assert!(least_idle(3.0, 0.1) > least_idle(1.5, 0.1));
+        assert!(least_idle(1.5, 1.0) < 1e-3 && least_idle(0.0, 0.5) == 0.0);
+        // As many go elsewhere as come back.
+        let (away, out) = (0.4, 0.2);
+        let idle = least_idle(away, out);
+        let full = (-idle).exp();
+        let goes = (1.0 - out) * (1.0 - idle / away) * full;
+        assert!((goes - out * (1.0 - full)).abs() < 1e-5);
     }
 
     #[test]

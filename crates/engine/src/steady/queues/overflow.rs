@@ -302,16 +302,6 @@ impl Groups {
         ranks.into_iter().zip(&self.shares[at]).map(of).sum()
     }
 
-    /// Variance of the number of those who want one, whatever the turn.
-    pub fn variance(&self, at: usize) -> f64 {
-        self.but_turns(at).map(|rank| rank.variance).sum()
-    }
-
-    /// The same by how long one of them stays [1/ns].
-    pub fn hurry(&self, at: usize) -> f64 {
-        self.but_turns(at).map(|rank| rank.hurry).sum()
-    }
-
     fn but_turns(&self, at: usize) -> impl Iterator<Item = &Offered> {
         let ranks = self.offered[at].iter().enumerate();
         ranks.filter(|(rank, _)| *rank != TURNS).map(|(_, of)| of)
@@ -362,6 +352,13 @@ impl Groups {
         }
         let lost = all.lost(cores) * all.mean - stay.lost(cores) * stay.mean;
         (lost / others.mean).clamp(0.0, 1.0)
+    }
+
+    /// Chance that all cores are taken by others than one that is there.
+    pub fn full_beside(&self, at: usize, one: Offered) -> f64 {
+        let mut all = Offered::default();
+        self.but_turns(at).for_each(|rank| all.add(*rank));
+        all.without(one).full(self.cores[at] - 0.5)
     }
 
     /// Mean number of those who find one.

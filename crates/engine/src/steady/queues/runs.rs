@@ -9,7 +9,10 @@
 //! ```text
 //! x / (t f + (1 - t) (1 - j f) / (1 - j))
 //! ```
-//! and one whose work comes faster than it is done goes on until its caches are warm.
+//! and one whose work comes faster than it is done goes on until its caches are warm. Where bursts
+//! run beside what is there, on the other threads of the core, they queue for nothing: a run is then a
+//! busy period of as many servers as come, `exp(f u)` times as long as a single burst where the mean
+//! number is `u`, so that `j = 1 - exp(-u)` of the bursts join, and it has `x / (1 - j)^(f - 1)`.
 
 /// Runs on a core from a dispatch to the next, of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,8 +22,10 @@ pub(in crate::steady) struct Runs {
     instructions: f64,
     /// Share of them that end since somebody was thrown off.
     thrown: f64,
-    /// Share of the bursts that find their virtual processor at work.
+    /// Share of the bursts that find their virtual processor at work, and whether they run beside
+    /// what is there.
     joins: f64,
+    beside: bool,
 }
 
 /// Nearly all: nothing is divided by what is left.
@@ -54,6 +59,11 @@ impl Runs {
         }
     }
 
+    /// Whether they run beside what is there.
+    pub fn beside(self, beside: bool) -> Self {
+        Self { beside, ..self }
+    }
+
     pub fn times(self, by: f64) -> Self {
         Self {
             instructions: self.instructions * by,
@@ -67,7 +77,11 @@ impl Runs {
         if self.instructions <= 0.0 {
             return 0.0;
         }
-        let emptied = (1.0 - self.joins * slower) / (1.0 - self.joins);
+        let emptied = if self.beside {
+            (1.0 - self.joins).powf(slower - 1.0)
+        } else {
+            (1.0 - self.joins * slower) / (1.0 - self.joins)
+        };
         let ends = self.thrown * slower + (1.0 - self.thrown) * emptied.max(0.0);
         let left = ends * cold / self.instructions;
         if left < 1e-9 {
@@ -101,6 +115,22 @@ mod tests {
         assert_eq!(at(0.6, 2.0), 1e4);
         // As long as on the mean, nothing is changed by it.
         assert!((at(0.4, 1.0) - at(0.0, 1.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn work_that_runs_beside_keeps_it_cold_for_less_than_work_that_queues() {
+        let at = |joins: f64, slower: f64| {
+            let run = run(1e3).joined(joins);
+            [run, run.beside(true)].map(|of| of.refilled(1e4, slower))
+        };
+        for joins in [0.1, 0.3, 0.49] {
+            let [queued, beside] = at(joins, 2.0);
+            assert!(beside < queued && beside > at(0.0, 2.0)[1], "{joins}");
+            // Nothing runs beside for ever.
+            assert!(at(0.6, 3.0)[1] < 1e4 && at(0.6, 3.0)[0] == 1e4);
+            let [queued, beside] = at(joins, 1.0);
+            assert!((queued - beside).abs() < 1e-9);
+        }
     }
 
     #[test]

@@ -21,17 +21,20 @@ impl State {
         let found = self.at_home[at].iter().copied();
         let rest = form.homes.iter().skip(found.len());
         let shares = found.chain(rest.map(|(_, share)| *share));
-        form.homes.iter().map(|(chip, _)| *chip).zip(shares)
+        form.home_chips().zip(shares)
     }
 
     /// Finds for each partition which part of it is on which of its home chips.
     pub(in crate::steady) fn settle_at_home(&mut self, forms: &[&Form], scope: &Scope) {
+        let is_phyp = self.machine.hypervisor.policy == Policy::Phyp;
         for at in scope.there() {
             self.at_home[at].clear();
-            let shares = forms[at].homes.iter().map(|(_, share)| *share);
-            self.at_home[at].extend(shares);
+            let form = forms[at];
+            self.at_home[at].extend(form.homes.iter().map(|(_, share)| *share));
+            if is_phyp && form.roves() {
+                self.at_home[at].extend(form.more_homes.iter().map(|_| 0.0));
+            }
         }
-        let is_phyp = self.machine.hypervisor.policy == Policy::Phyp;
         if !is_phyp || !scope.there().any(|at| forms[at].roves()) {
             return;
         }
@@ -70,14 +73,16 @@ impl State {
             let form = forms[at];
             let all: f64 = form.kinds.counts(self.doing[at].load.vps).iter().sum();
             let here = || form.homes.iter().filter(|(chip, _)| chips.contains(*chip));
-            let moves = here().count() > 1;
+            let more = || form.more_homes.iter().filter(|chip| chips.contains(**chip));
+            let moves = here().count() + more().count() > 1;
             for (chip, share) in here() {
                 let crowd = &mut self.crowds[*chip];
                 crowd.count += share * all;
                 crowd.movable += if moves { share * all } else { 0.0 };
             }
             if moves {
-                self.put_together(chips, here().map(|(chip, _)| *chip));
+                let all = here().map(|(chip, _)| *chip).chain(more().copied());
+                self.put_together(chips, all);
             }
         }
         let mut all = self.crowds.slice(chips).iter();
@@ -99,21 +104,22 @@ impl State {
     fn spread_out(&mut self, at: usize, form: &Form, node: NodeId) {
         let chips = self.tree.chips_of(node);
         let crowds = &self.crowds;
-        let here = || form.homes.iter().filter(|(chip, _)| chips.contains(*chip));
-        let room: f64 = here().map(|(chip, _)| crowds[*chip].room).sum();
+        let here = || form.home_chips().filter(|chip| chips.contains(*chip));
+        let room: f64 = here().map(|chip| crowds[chip].room).sum();
         if room <= 0.0 || here().count() < 2 {
             return;
         }
         let mut gone = 0.0;
-        for ((chip, share), now) in form.homes.iter().zip(&mut self.at_home[at]) {
-            if chips.contains(*chip) && crowds[*chip].goes > 0.0 {
-                *now = share * (1.0 - crowds[*chip].goes / crowds[*chip].movable);
-                gone += share - *now;
+        for (chip, now) in form.home_chips().zip(&mut self.at_home[at]) {
+            if chips.contains(chip) && crowds[chip].goes > 0.0 {
+                let goes = *now * crowds[chip].goes / crowds[chip].movable;
+                *now -= goes;
+                gone += goes;
             }
         }
-        for ((chip, _), now) in form.homes.iter().zip(&mut self.at_home[at]) {
-            if chips.contains(*chip) {
-                *now += gone * crowds[*chip].room / room;
+        for (chip, now) in form.home_chips().zip(&mut self.at_home[at]) {
+            if chips.contains(chip) {
+                *now += gone * crowds[chip].room / room;
             }
         }
     }

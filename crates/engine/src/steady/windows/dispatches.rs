@@ -4,12 +4,11 @@ use crate::cost::Refill;
 use crate::ids::{ChipId, NodeId};
 use crate::spec::Policy;
 use crate::steady::layout::form::Form;
-use crate::steady::layout::state::{in_use, Doing, Site, State, NOTHING};
+use crate::steady::layout::state::{in_use, Caches, Doing, Site, State, NOTHING};
 use crate::steady::queues::kinds::{KINDS, SHARES};
-use crate::steady::queues::last_cores::{found, meet, Comer};
+use crate::steady::queues::last_cores::{found, least_idle, meet, Comer};
 use crate::steady::queues::runs::Runs;
 use crate::steady::windows::evictions::entitled_part;
-use crate::steady::windows::homes::offered;
 use crate::steady::windows::slices::high_part;
 
 impl State {
@@ -23,6 +22,7 @@ impl State {
         let own = if form.free { 0.0 } else { own };
         let again = hypervisor.dispatch_ns as f64;
         self.handle_in_guest(at, form, again);
+        self.doing[at].comes_home = self.comes_home(at, form);
         let doing = &self.doing[at];
         let load = &doing.load;
         let bursts = load.bursts_per_ns.max(1e-18);
@@ -83,11 +83,10 @@ impl State {
         } else {
             bursts.max(1.0)
         };
-        let runs = doing
-            .runs()
-            .map(|of| of.times(form.demand.burst * bursts / threads));
-        let between_ns = in_use(doing, form) / load.wakes_per_ns.max(1e-18);
-        let changed = self.changed(at, form, between_ns);
+        let runs = doing.runs().map(|of| {
+            of.times(form.demand.burst * bursts / threads)
+                .beside(form.partition.smt > 1)
+        });
         let mut all = 0.0;
         for index in 0..sites.len() {
             if sites[index].share <= NOTHING {
@@ -95,11 +94,35 @@ impl State {
             }
             sites[index].reload_ns = match sites[index].twin {
                 Some(twin) => sites[twin].reload_ns,
-                None => self.reload_at((at, form), (sites, index), (at, changed), runs),
+                None => self.reload_at((at, form), (sites, index), at, runs),
             };
             all += sites[index].share * threads * sites[index].reload_ns;
         }
         all
+    }
+
+    /// Chance that one that ran elsewhere finds a core at home when it comes, where it goes then:
+    /// as often as one at home finds its own core taken and none idle there. Of those that find
+    /// theirs taken as many go elsewhere as come back, so all that come home to a core that is not
+    /// their last are as many as find it taken.
+    fn comes_home(&self, at: usize, form: &Form) -> f64 {
+        if self.machine.hypervisor.policy != Policy::Phyp {
+            return 0.0; // The last core is looked at first, wherever it is.
+        }
+        let (mut taken, mut all) = (0.0, 0.0);
+        let sites = self.doing[at].sites.iter();
+        for site in sites.filter(|site| site.share > NOTHING) {
+            let chip = ChipId::new(site.chip);
+            if form.is_home(chip) {
+                let for_good = self.come_back(self.tree.node_of(chip));
+                let there = found(&self.comers[chip], at, for_good, f64::INFINITY);
+                taken += site.share * there.moved;
+                all += site.share;
+            }
+        }
+        let out = self.doing[at].out;
+        let leaves = (1.0 - out) * taken / f64::max(all, 1e-9);
+        leaves / (out + leaves).max(1e-9)
     }
 
     /// The same at one site, of one thread that executes so many instructions in runs of each kind,
@@ -108,7 +131,7 @@ impl State {
         &self,
         (at, form): (usize, &Form),
         (sites, index): (&[Site], usize),
-        (whole, changed): (usize, f64),
+        whole: usize,
         runs: [Runs; 2],
     ) -> f64 {
         let site = &sites[index];
@@ -122,29 +145,18 @@ impl State {
             return 0.0;
         }
         let is_home = form.is_home(chip);
-        // Who ran at home comes back there with the chance that a core is idle; who ran
-        // elsewhere comes back to its last core while there is none at home.
-        let (away, alike) = (self.doing[at].out, self.alike(at, form));
-        let came = match self.machine.hypervisor.policy {
-            Policy::Phyp if is_home => away,
-            Policy::Phyp => 1.0 - away,
-            _ => 0.0, // The last core is looked at first, wherever it is.
+        let came = if is_home {
+            0.0
+        } else {
+            self.doing[whole].comes_home
         };
-        let came = changed * came * alike;
         let comers = &self.comers[chip];
         let there = found(comers, whole, self.come_back(node), refill.turnover_ns);
         let strangers = self.strangers(whole, chip);
-        let moved = if self.cold {
-            1.0
-        } else {
-            // Who had to wait would have gone to its last core if that had been left.
-            let stopped = self.doing[at].waits.comings;
-            let awaited = self.doing[at].awaited;
-            let taken = there.moved + (1.0 - there.moved) * awaited;
-            let found = stopped + (1.0 - stopped) * taken;
-            // While all cores are taken, who comes throws somebody off or waits.
-            let found = found * (1.0 - awaited * (1.0 - self.elsewhere(at)));
-            (1.0 - high_part(&self.doing[at], form)) * (came + (1.0 - came) * found)
+        let (moved, displaced) = match self.caches {
+            Caches::Told => (self.moves(at, form, (came, there.moved)), there.displaced),
+            Caches::Warm => (0.0, 0.0),
+            Caches::Cold => (1.0, 0.0),
         };
         let from = [site.share, on_node - site.share, 1.0 - on_node];
         let own_ns: f64 = from
@@ -169,8 +181,21 @@ impl State {
             let instructions = runs.map(|of| of.refilled(cold, slower));
             instructions.iter().sum::<f64>() * ns
         };
-        let (moved, displaced) = self.with_thrown(at, (moved, there.displaced), &refill);
+        let (moved, displaced) = self.with_thrown(at, (moved, displaced), &refill);
         moved * cold_ns(1.0, own_ns) + (1.0 - moved) * cold_ns(displaced, refill.own_ns[0])
+    }
+
+    /// Share of those that come to a chip that come to another core than before: such a share comes
+    /// from elsewhere, and such a share of the others finds its core taken.
+    fn moves(&self, at: usize, form: &Form, (came, taken): (f64, f64)) -> f64 {
+        // Who had to wait would have gone to its last core if that had been left.
+        let stopped = self.doing[at].waits.comings;
+        let awaited = self.doing[at].awaited;
+        let taken = taken + (1.0 - taken) * awaited;
+        let found = stopped + (1.0 - stopped) * taken;
+        // While all cores are taken, who comes throws somebody off or waits.
+        let found = found * (1.0 - awaited * (1.0 - self.elsewhere(at)));
+        (1.0 - high_part(&self.doing[at], form)) * (came + (1.0 - came) * found)
     }
 
     /// Time of an instruction while the lines are refilled that a partition has in common, by where
@@ -201,7 +226,14 @@ impl State {
         }
         let each = form.kinds.counts(load.vps).map(|count| share * count);
         let others = form.kinds.others();
-        let of = |count: f64, part: f64| Comer::of(at, (count, others), part * cores, part * wakes);
+        let fresh = if form.is_home(chip) {
+            0.0
+        } else {
+            doing.comes_home
+        };
+        let of = |count: f64, part: f64| {
+            Comer::of(at, (count, others), part * cores, part * wakes).afresh(fresh)
+        };
         // Away from home they are few, and all who are there for now. Of very many partitions each
         // is one of many on its chip, and each pair takes time.
         let is_home = form.is_home(chip);
@@ -238,11 +270,26 @@ impl State {
                 self.comers[alike] = found;
             } else {
                 asked.clone_from(&self.comers[chip]);
+                let idle = self.at_least_idle(chip, idle);
                 meet(&mut self.comers[chip], idle);
                 last = Some(chip);
             }
         }
         self.asked = asked;
+    }
+
+    /// Cores of a chip that are idle at least, though those that come would take all on the mean.
+    fn at_least_idle(&self, chip: ChipId, idle: f64) -> f64 {
+        if self.machine.hypervisor.policy != Policy::Phyp || idle >= 1.0 {
+            return idle;
+        }
+        let (mut cores, mut away, mut out) = (0.0, 0.0, 0.0);
+        for of in &self.comers[chip] {
+            cores += of.cores;
+            away += (of.count - of.cores).max(0.0);
+            out += of.cores * self.doing[of.partition].out;
+        }
+        idle.max(least_idle(away, out / f64::max(cores, 1e-9)).min(1.0))
     }
 
     /// Share of others' partitions in what runs on a chip.
@@ -266,44 +313,6 @@ impl State {
         let cores: f64 = self.free.slice(chips).iter().sum();
         let used: f64 = self.used.slice(chips).iter().sum();
         thrown / (cores - used).max(SCARCELY * cores).max(1.0)
-    }
-
-    /// How much less often one is at home and away by turns than if all were away alike.
-    ///
-    /// New work comes to the first virtual processor that is idle, so the last of them have work
-    /// only while all before them have, and then home is most likely full: these are away each
-    /// time, the first ones never. Home is full for a partition's `n`-th one with the chance that
-    /// `n` and the others there are more than its cores. Of two normal numbers of which a part `r`
-    /// of the variance is the partition's own, both are above a bound with a chance that is
-    /// `acos(r) 2 / pi` of the way from always together to by chance (Sheppard 1899, for the bound
-    /// at the mean).
-    fn alike(&self, at: usize, form: &Form) -> f64 {
-        let (mut own, mut all) = (0.0, 0.0);
-        for (chip, share) in self.homes_of(at, form) {
-            own += offered(&self.doing[at], form, share).variance;
-            all += self.seats.variance(chip.index());
-        }
-        let new = 1.0 - form.again();
-        let part = new * (own / all.max(1e-12)).min(1.0);
-        std::f64::consts::FRAC_2_PI * part.acos()
-    }
-
-    /// Part of what may have changed on the home chips since a virtual processor came there last:
-    /// as long as as many are there as then, it finds what it found then. The number of those who
-    /// come and go, itself apart, forgets what it was as they leave; who always stays does not
-    /// change it.
-    pub(in crate::steady) fn changed(&self, at: usize, form: &Form, between_ns: f64) -> f64 {
-        let (mut all, mut new) = (0.0, 0.0);
-        for (home, share) in self.homes_of(at, form) {
-            let own = offered(&self.doing[at], form, share).one();
-            all += self.seats.variance(home.index()) - own.variance;
-            new += self.seats.hurry(home.index()) - own.hurry;
-        }
-        if all > 1e-9 && new > 0.0 {
-            -(-between_ns * new / all).exp_m1()
-        } else {
-            0.0
-        }
     }
 }
 

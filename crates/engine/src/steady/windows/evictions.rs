@@ -4,8 +4,9 @@
 //! entitlement is used up. Whoever wakes within its entitlement and finds its node full throws off
 //! somebody who is beyond his: of another partition, whoever has been on its core longest. One
 //! whose partition has had less of the excess than its weight says goes on nevertheless. Who is
-//! thrown off comes back when a window begins, to any core of the node that is idle then, and does
-//! not move on from there to its home chip.
+//! thrown off comes back when a window begins: to its home chip while a core is idle there, else to
+//! any core of the node that is idle then. From there it does not move on to its home chip, but for
+//! when it is thrown off again.
 
 use crate::spec::{Eviction, Policy, Processors};
 use crate::steady::layout::form::Form;
@@ -82,8 +83,9 @@ impl State {
         ((more / mean - behind) / (ahead - behind)).clamp(0.0, 1.0)
     }
 
-    /// Share of those that always have work that have been thrown off their home chip at some time.
-    /// They come back to any core of the node, and stay there.
+    /// Share of those that always have work that have been thrown off at some time and found their
+    /// home chip full when they came back. They are on any core of the node, and stay there until
+    /// they are thrown off again.
     pub(in crate::steady) fn roams(&self, at: usize, form: &Form) -> f64 {
         if !form.stays || !self.evicts() {
             return 0.0;
@@ -91,7 +93,7 @@ impl State {
         let nodes = form.homes_by_node.iter();
         let each = |(node, share): &(usize, f64)| share * self.nodes.thrown_each(*node);
         let often = LONG_NS * nodes.map(each).sum::<f64>();
-        self.yields(at, form) * often / (1.0 + often)
+        self.yields(at, form) * often / (1.0 + often) * self.doing[at].shut_out
     }
 
     /// Share of its comings to a node that are at the beginning of a window: who finds it full then

@@ -136,13 +136,13 @@ impl State {
         let doing = &self.doing[at];
         let by_turns = self.works_by_turns(at, form);
         let (mut first, mut roamed) = (0.0, 0.0);
-        for ((chip, _), share) in form.homes.iter().zip(&self.at_home[at]) {
+        for (chip, share) in form.home_chips().zip(&self.at_home[at]) {
             let mut asked = offered(doing, form, *share);
             if form.stays && !by_turns {
                 let all = asked.most;
-                asked.most = all.min((self.free[*chip] - self.taken[*chip]).max(0.0));
+                asked.most = all.min((self.free[chip] - self.taken[chip]).max(0.0));
                 asked.most *= 1.0 - roams;
-                self.taken[*chip] += asked.most;
+                self.taken[chip] += asked.most;
                 let kept = asked.most / all;
                 (asked.mean, asked.variance) = (kept * asked.mean, kept * asked.variance);
                 first += share * kept;
@@ -259,7 +259,9 @@ impl State {
         shares.iter_mut().for_each(|share| *share = 0.0);
         let there = (form, self.homes_of(at, form));
         let away = scatter(&self.tree, there, near, far, &self.spare, &mut shares);
+        let shut_out = self.shut_out(at, form);
         let doing = &mut self.doing[at];
+        doing.shut_out += 0.5 * self.pace * (shut_out - doing.shut_out);
         doing.away = away;
         settle_sites(doing, form, &mut shares, 0.5 * self.pace);
         self.row = shares;
@@ -267,6 +269,16 @@ impl State {
         let at_home = doing.sites.iter().filter(is_home);
         let at_home: f64 = at_home.map(|site| site.share).sum();
         doing.out = (1.0 - at_home).max(0.0);
+    }
+
+    /// Chance that one that always has work finds its home chip full when it comes back.
+    fn shut_out(&self, at: usize, form: &Form) -> f64 {
+        let full = |(chip, share): &(ChipId, f64)| {
+            let one = offered(&self.doing[at], form, *share).one();
+            share * self.seats.full_beside(chip.index(), one)
+        };
+        let homes = form.homes.iter().filter(|_| form.stays);
+        homes.map(full).sum()
     }
 }
 
