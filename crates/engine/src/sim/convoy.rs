@@ -15,9 +15,9 @@
 //! (Ouyang, Lange: Preemptable ticket spinlocks, VEE 2013). A test-and-set lock goes to whoever
 //! runs.
 //!
-//! A lock that others may take past a first waiter that is off (`first_off` of its guest) is held by
-//! those that run, each for a while: who comes to it then stands in line behind that one, though no
-//! holder is away. So a line lasts that would be gone at once if its first waiter ran.
+//! A lock that others may take past a first waiter that is off (`first_off` of its guest) is held
+//! by those that run, each for a while: who comes to it then stands in line behind that one, though
+//! no holder is away. So a line lasts that would be gone at once if its first waiter ran.
 //!
 //! ```text
 //! told:    lost_with_lock (off its core, with work), runs_again (on a core), lets_go (no work)
