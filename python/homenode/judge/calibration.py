@@ -29,7 +29,9 @@ def calibrated(
         raise MeasureError(
             "nothing can be calibrated: no trial of a loop or of on/off work alone counts, "
             f"of {len(trials)} in all",
-            there="; ".join(sorted({one.rejected for one in trials if one.rejected})) or None,
+            there=next(
+                (f"the last: {one.rejected}" for one in reversed(trials) if one.rejected), None
+            ),
             next_step="run it while the host is quiet, or count disturbed trials too with a wider "
             "gate, as --gate 10%, or --gate steal=5% where its own hypervisor takes the time",
         )
