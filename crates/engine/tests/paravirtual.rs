@@ -5,7 +5,7 @@ mod common;
 
 use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
 use common::{loops, run, Outcome, SECOND};
-use homenode_engine::spec::{Kvm, LockKind, ParavirtualLocks, PauseLoop, Policy, Spec};
+use homenode_engine::spec::{Kvm, LockKind, ParavirtualLocks, PauseLoop, Policy, Spec, Workload};
 
 const HALTING: ParavirtualLocks = ParavirtualLocks {
     spin_ns: 500_000,
@@ -153,6 +153,53 @@ fn waiters_that_halt_are_polled_for() {
         polled.0 > never.0 && polled.1 < never.1,
         "{never:?} {polled:?}"
     );
+}
+
+/// Whatever waits in whichever line, each guest goes on: its second half of the time brings about
+/// what the first did.
+#[test]
+fn no_line_is_forgotten() {
+    for case in 0_u32..48 {
+        let vcpus = [3, 6, 12, 16][case as usize % 4];
+        let locks = ParavirtualLocks {
+            spin_ns: [20_000, 1_000_000][case as usize / 4 % 2],
+            early_ns: 10_000,
+            early_if_preempted: case / 8 % 2 == 1,
+            kick_yields: case / 16 % 2 == 1,
+        };
+        let kvm = Kvm {
+            halt_poll_ns: [0, 200_000][case as usize / 2 % 2],
+            ..knowing(Some(locks))
+        };
+        let guests = 2 + case as usize % 2;
+        let mut spec = beside(guests, vcpus, &kvm, [0.02, 0.1, 0.5][case as usize % 3]);
+        if case % 5 == 0 {
+            // More threads than virtual processors: the guest has slices of its own.
+            spec.partitions[0].workload = loops(2 * u32::from(vcpus) + 1);
+        }
+        if case % 7 == 0 {
+            // One that comes and goes: virtual processors sleep for want of work, too.
+            spec.partitions[1].workload = Workload::Loops {
+                count: u32::from(vcpus),
+                endless: true,
+                busy_ns: 300_000,
+                rest_ns: 200_000,
+            };
+        }
+        let [half, whole] = [SECOND / 2, SECOND].map(|duration| {
+            spec.duration_ns = duration;
+            let outcome = run(&spec, 0);
+            let of = |at: usize| outcome.total(&format!("g{at}"), "instructions");
+            (0..guests).map(of).collect::<Vec<_>>()
+        });
+        for (half, whole) in half.iter().zip(&whole) {
+            let second = whole - half;
+            assert!(
+                *half > 1e7 && second > 0.3 * half,
+                "{case}: {half} {second}"
+            );
+        }
+    }
 }
 
 /// Who halts gives its processor away: it is used for spinning no more.
