@@ -6,6 +6,7 @@ mod common;
 use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
 use common::{loops, run, Outcome, SECOND};
 use homenode_engine::spec::{Kvm, LockKind, ParavirtualLocks, PauseLoop, Policy, Spec, Workload};
+use homenode_engine::steady::solve;
 
 const HALTING: ParavirtualLocks = ParavirtualLocks {
     spin_ns: 500_000,
@@ -132,6 +133,26 @@ fn lines_last_where_wake_ups_are_slower_than_arrivals() {
     // Seldom held, the lock is free when one comes to it, and no line lasts.
     let cool = of(1_000, 0.01);
     assert!(cool.0 > 15.5 && cool.1 < 0.1 * hot[2].1, "{cool:?}");
+}
+
+/// The solver knows no such lines, and says so where they may last.
+#[test]
+fn lines_that_may_last_are_not_solved() {
+    let kvm = knowing(Some(HALTING));
+    let may_last = |guests, kvm: &Kvm, share| {
+        let found = solve(&beside(guests, 16, kvm, share));
+        match found {
+            Ok(_) => false,
+            Err(fault) => {
+                assert!(format!("{fault:?}").contains("spun for"), "{fault:?}");
+                true
+            }
+        }
+    };
+    assert!(may_last(2, &kvm, 0.1));
+    assert!(!may_last(1, &kvm, 0.1));
+    assert!(!may_last(2, &kvm, 0.01));
+    assert!(!may_last(2, &knowing(None), 0.1));
 }
 
 /// Who halts in line is polled for, as after any halt: he is there sooner when it is his turn.
