@@ -130,6 +130,18 @@ def test_a_hopeless_figure_takes_no_time(monkeypatch: pytest.MonkeyPatch) -> Non
     assert Counter(order(session)) == {"calm": 3, "wild": 3}
 
 
+def test_when_none_of_the_first_twenty_counts_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Late whatever is done: each experiment takes three trials a pass, none of which counts.
+    many = replace(PLAN, minutes=None, passes=10)
+    session = done(monkeypatch, many, [50.0], [50.0], ready_with=1e9)
+    assert len(session.trials) == 20
+    assert session.left_out == ["13 trials: none of the first 20 counts"]
+    # One that counts is reason enough to go on.
+    better = done(monkeypatch, many, [50.0], [50.0], ready_with=10.0)
+    assert len(better.trials) == 60
+    assert better.left_out == []
+
+
 def test_when_the_time_is_up_it_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     session = done(monkeypatch, replace(PLAN, minutes=0.5), [50.0, 50.1], [49.0, 51.0])
     assert len(session.trials) == 30.0 // LASTS

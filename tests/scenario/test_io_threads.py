@@ -64,6 +64,9 @@ def made(told: str) -> Scenario:
     ("told", "name", "pins"),
     [
         ('emulator_pins = "4-5"', "web.emulator", [[4, 5]]),
+        ('emulator_pins = ["4-5"]', "web.emulator", [[4, 5]]),
+        ('emulator_pins = ["4", "5"]', "web.emulator", [[4, 5]]),
+        ("emulator_pins = [4, 5]", "web.emulator", [[4, 5]]),
         ("io_threads = 2", "web.io", []),
         ('io_threads = 2, io_pins = "4"', "web.io", [[4], [4]]),
         ('io_threads = 2, io_pins = ["4", "6-7"], emulator_pins = "9"', "web.io", [[4], [6, 7]]),

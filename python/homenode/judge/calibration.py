@@ -27,9 +27,13 @@ def calibrated(
     bursts = [one.totals["a"] for one in counted(trials, "on-off-alone")]
     if not loops or not bursts:
         raise MeasureError(
-            "nothing can be calibrated: no trial of a loop or of on/off work alone counts",
-            there="; ".join(sorted({one.rejected for one in trials if one.rejected})) or None,
-            next_step="run it while the host is quiet",
+            "nothing can be calibrated: no trial of a loop or of on/off work alone counts, "
+            f"of {len(trials)} in all",
+            there=next(
+                (f"the last: {one.rejected}" for one in reversed(trials) if one.rejected), None
+            ),
+            next_step="run it while the host is quiet, or count disturbed trials too with a wider "
+            "gate, as --gate 10%, or --gate steal=5% where its own hypervisor takes the time",
         )
     done = sum(one["bursts"] for one in bursts)
     burst_s = sum(one["cpu_s"] for one in bursts) / done

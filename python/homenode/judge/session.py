@@ -38,7 +38,11 @@ _PROCESSORS = 2
 _RETRIES = 2
 _SETTLING = 4.0
 """Factor on the time to be ready after a trial that did not begin together."""
+_HOPELESS_FROM = 20
+"""Trials of which one at least must count, or the session ends."""
 _WAIT_QUIET_S = 30.0
+_PATIENCE_S = 120.0
+"""Time to wait for a quiet host, in all."""
 _FIRST_PACE = Pace(500e6)
 """Guess of the generator's speed for the trial that measures it [turns/s]."""
 _PACE_S = 0.3
@@ -61,6 +65,7 @@ class Session:
     left_out: list[str] = field(default_factory=list)
     """What there was no time for, and what failed, in words."""
     _began: float = field(default_factory=time.monotonic)
+    _patience_s: float = _PATIENCE_S
     _took: dict[str, float] = field(default_factory=dict)
     """Longest time that an experiment took, retries included [s]."""
     _failed: set[str] = field(default_factory=set)
@@ -102,7 +107,17 @@ class Session:
                 return False
             self._tell(experiment)
             self._once(experiment, pace, stores, folder / str(place))
+            if self._is_hopeless():
+                self.left_out.append(
+                    f"{len(whole) - place - 1} trials: none of the first {len(self.trials)} counts"
+                )
+                return False
         return True
+
+    def _is_hopeless(self) -> bool:
+        """Whether the gate has thrown out so many trials, all there are: the next will not do."""
+        counts = any(one.rejected is None for one in self.trials)
+        return len(self.trials) >= _HOPELESS_FROM and not counts
 
     def _next(self) -> Experiment | None:
         """What to run once more; none without a time to fill, or when it is up."""
@@ -128,10 +143,7 @@ class Session:
         """
         began, late = time.monotonic(), 0
         for attempt in range(1 + _RETRIES):
-            if self.foreign_limit is not None:
-                self.host.gate.wait_quiet(
-                    _WAIT_QUIET_S, foreign_limit=self.foreign_limit, steal_limit=self.steal_limit
-                )
+            self._wait_quiet()
             settling = _SETTLING**late
             try:
                 trial = self._trial(experiment, pace, stores, folder / str(attempt), settling)
@@ -144,10 +156,23 @@ class Session:
             late += trial.late_s > LATE_S
             why = reason_of(trial, self.foreign_limit, self.steal_limit)
             self.trials.append(replace(trial, rejected=why))
-            if why is None or not self._time_for(experiment):
+            if why is None or self._is_hopeless() or not self._time_for(experiment):
                 break
         took = time.monotonic() - began
         self._took[experiment.name] = max(took, self._took.get(experiment.name, 0.0))
+
+    def _wait_quiet(self) -> None:
+        """Waits for a quiet host, while there is patience left."""
+        if self.foreign_limit is None or self._patience_s <= 0.0:
+            return
+        began = time.monotonic()
+        quiet = self.host.gate.wait_quiet(
+            min(_WAIT_QUIET_S, self._patience_s),
+            foreign_limit=self.foreign_limit,
+            steal_limit=self.steal_limit,
+        )
+        if not quiet:
+            self._patience_s -= time.monotonic() - began
 
     def _trial(
         self,

@@ -15,6 +15,10 @@
 //! (Ouyang, Lange: Preemptable ticket spinlocks, VEE 2013). A test-and-set lock goes to whoever
 //! runs.
 //!
+//! A lock that others may take past a first waiter that is off (`first_off` of its guest) is held
+//! by those that run, each for a while: who comes to it then stands in line behind that one, though
+//! no holder is away. So a line lasts that would be gone at once if its first waiter ran.
+//!
 //! ```text
 //! told:    lost_with_lock (off its core, with work), runs_again (on a core), lets_go (no work)
 //! system:  spins (it may notice after a while, and confer or yield), has_spun
@@ -63,10 +67,10 @@ impl<S: System> World<S> {
     pub fn runs_again(&mut self, vp: VpId) {
         let partition = self.vp(vp).partition;
         match self.guests[partition].holder {
-            None => {}
+            None if self.guests[partition].first_off.is_none() => {}
             Some(holder) if holder == vp => self.holder_is_back(partition),
-            Some(_) if self.vp(vp).spins => self.spin(vp),
-            Some(_) => self.will_reach(vp),
+            _ if self.vp(vp).spins => self.spin(vp),
+            _ => self.will_reach(vp),
         }
     }
 
@@ -128,7 +132,7 @@ impl<S: System> World<S> {
 
     /// Holding time of the lock, and mean time between two turns of one thread, on its core,
     /// neither with waits for it [ns].
-    fn lock_times(&mut self, vp: VpId, core: CoreId) -> (f64, f64) {
+    pub fn lock_times(&mut self, vp: VpId, core: CoreId) -> (f64, f64) {
         let partition = self.vp(vp).partition;
         if self.at.cores[core].mixed {
             return self.lock_times_of_several(vp, core);
@@ -146,9 +150,13 @@ impl<S: System> World<S> {
         let Some(core) = core.filter(|_| v.mask != 0 && !v.spins) else {
             return;
         };
-        let (_, outside) = self.lock_times(vp, core);
+        let (held, outside) = self.lock_times(vp, core);
+        let outside = match self.guests[partition].holder {
+            Some(_) => outside,
+            None => outside / self.chance_held(vp, held, outside),
+        };
         if outside.is_infinite() {
-            // None of its threads is of a workload that takes the lock.
+            // None of its threads is of a workload that takes the lock, or nobody else does.
             self.at.vps[vp].reaches = Key::NONE;
             return;
         }
@@ -157,14 +165,39 @@ impl<S: System> World<S> {
         self.at.vps[vp].reaches = key;
     }
 
-    /// A virtual processor comes to a lock; if the holder is still away, it spins.
+    /// Chance that one that comes to the lock finds it in the hands of another that runs. Nobody
+    /// waits while the first in line is off, so that it is a loss system's: of `n` others, each
+    /// outside for a time and then with the lock for another, one has it with n h / (o + n h).
+    fn chance_held(&self, vp: VpId, held: f64, outside: f64) -> f64 {
+        let siblings = self.at.vps_of[self.vp(vp).partition].into_iter();
+        let takes = |one: &VpId| {
+            let v = self.vp(*one);
+            *one != vp && v.mode == Mode::Running && v.mask != 0 && !v.spins
+        };
+        let others = siblings.filter(takes).count() as f64;
+        others * held / (outside + others * held)
+    }
+
+    /// A line stands: those that run may come to it.
+    pub fn line_stands(&mut self, partition: PartitionId) {
+        let first = self.guests[partition].first_off;
+        for sibling in self.at.vps_of[partition] {
+            if Some(sibling) != first && self.vp(sibling).reaches == Key::NONE {
+                self.will_reach(sibling);
+            }
+        }
+    }
+
+    /// A virtual processor comes to a lock; if the holder is still away, or
+    /// the first in line, it spins.
     pub fn reach_lock(&mut self, vp: VpId, key: Key) {
         let v = &mut self.at.vps[vp];
         if v.reaches != key {
             return;
         }
         v.reaches = Key::NONE;
-        let away = self.guests[v.partition].holder.is_some();
+        let guest = &self.guests[v.partition];
+        let away = guest.holder.is_some() || guest.first_off.is_some_and(|first| first != vp);
         let Some(core) = v.core.filter(|_| v.mode == Mode::Running) else {
             return;
         };
@@ -188,13 +221,21 @@ impl<S: System> World<S> {
         self.plan(core);
     }
 
-    /// The holder runs again: those that wait get the lock one holding time after the other, in
-    /// order as far as the first that has lost its core.
+    /// The holder runs again.
     fn holder_is_back(&mut self, partition: PartitionId) {
         let holder = self.guests[partition].holder.take();
         for vp in self.at.vps_of[partition] {
             self.at.vps[vp].reaches = Key::NONE;
         }
+        self.serve_line(partition, holder);
+        if self.guests[partition].first_off.is_some() {
+            self.line_stands(partition);
+        }
+    }
+
+    /// Those that wait get the lock one holding time after the other, in order as far as the first
+    /// that has lost its core; `by` had it before.
+    pub fn serve_line(&mut self, partition: PartitionId, by: Option<VpId>) {
         let in_order = self.goes_in_order(partition);
         let mut waiting = std::mem::take(&mut self.guests[partition].spinning);
         waiting.retain(|&vp| self.vp(vp).spins);
@@ -217,7 +258,7 @@ impl<S: System> World<S> {
         }
         if !asleep.is_empty() {
             self.guests[partition].spinning = asleep;
-            let by = holder.filter(|vp| self.vp(*vp).mode == Mode::Running);
+            let by = by.filter(|vp| self.vp(*vp).mode == Mode::Running);
             S::kick(self, partition, by);
         }
     }

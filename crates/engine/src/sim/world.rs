@@ -76,6 +76,8 @@ pub struct GuestState {
     pub holder: Option<VpId>,
     /// Those that have come to the lock since, in this order. Some may have lost their work again.
     pub spinning: Vec<VpId>,
+    /// Who is first in the line of a lock that others may take meanwhile, and off its core.
+    pub first_off: Option<VpId>,
     /// Time online before its configuration became what it is.
     pub before: Before,
 }
@@ -352,6 +354,7 @@ fn guest(spec: &Spec, partition: &Partition, vps: &[Vp], replication: u64) -> Gu
         moves: stream("moves"),
         holder: None,
         spinning: vec![],
+        first_off: None,
         before: Before::default(),
         runs_from: When::at(0),
     }

@@ -70,22 +70,26 @@ impl World<Host> {
 
     /// A runner got work while it polled: it goes back into the guest.
     pub(super) fn stop_halt(&mut self, vp: VpId) {
-        if !self.is_polling(vp) {
+        if !self.is_polling(vp) || self.sys.vcpus[vp].halted_in_line {
             return;
         }
         self.stop_polling(vp);
         self.signalled(vp);
         self.end_halt(vp);
-        let core = self.core_of(vp);
-        let path = self.kvm(vp).map_or(0, |kvm| kvm.exit_ns + kvm.entry_ns);
+        let (core, path) = (self.core_of(vp), self.path_ns(vp));
         let on = &mut self.at.cores[core];
         on.stall_until = When::at(self.now + path);
         on.spin_from = on.stall_until;
         self.grant(vp);
     }
 
+    /// The way out of the guest and back [ns].
+    pub(super) fn path_ns(&self, vp: VpId) -> u64 {
+        self.kvm(vp).map_or(0, |kvm| kvm.exit_ns + kvm.entry_ns)
+    }
+
     /// A halt is over: how long will it poll the next time?
-    fn end_halt(&mut self, vp: VpId) {
+    pub(super) fn end_halt(&mut self, vp: VpId) {
         let now = self.now;
         let Some(halted) = self.vcpu(vp).halted_at.take() else {
             return;
@@ -122,8 +126,8 @@ impl World<Host> {
         let path = kvm.exit_ns + kvm.entry_ns;
         self.at.vps[vp].debt_ns += path;
         self.at.vps[vp].reaches = Key::NONE;
-        let vcpu = self.vcpu(vp);
-        (vcpu.caught_at, vcpu.halts_at) = (When::NEVER, When::NEVER);
+        self.stops_counting(vp);
+        self.vcpu(vp).caught_at = When::NEVER;
         self.stops_flushing(vp);
     }
 
@@ -133,6 +137,7 @@ impl World<Host> {
         let switched_on = self.kvm(vp).is_some_and(|kvm| kvm.lock_holder_preemption);
         if switched_on && !self.is_polling(vp) {
             self.lost_with_lock(vp);
+            self.lost_in_line(vp);
         }
         if !self.is_polling(vp) {
             self.may_be_waited_for(self.vp(vp).partition);
@@ -149,7 +154,7 @@ impl World<Host> {
             self.end_halt(vp);
         }
         self.runs_again(vp);
-        self.passes_kick(vp);
+        self.will_have_lock(vp);
         self.flushes_on(vp);
     }
 
@@ -159,7 +164,7 @@ impl World<Host> {
             return;
         }
         self.lets_go(vp);
-        self.passes_kick(vp);
+        self.is_first_no_more(vp);
         self.answers(vp);
     }
 

@@ -44,6 +44,8 @@ pub enum Alarm {
     Lock(VpId),
     /// It takes a mapping back.
     Flush(VpId),
+    /// Who was first in line has had the lock.
+    HandsOn(VpId),
     /// A processor has done the work of an interrupt.
     Handled(CoreId),
 }
@@ -84,9 +86,9 @@ impl System for Host {
         match alarm {
             Alarm::Timer => world.timer(),
             Alarm::Numa(partition) => world.scan_memory(partition),
-            Alarm::Lock(vp) if world.awaits_answers(vp) => {}
-            Alarm::Lock(vp) => world.reach_lock(vp, key),
+            Alarm::Lock(vp) => world.comes_to_lock(vp, key),
             Alarm::Flush(vp) => world.flush(vp, key),
+            Alarm::HandsOn(vp) => world.has_had_lock(vp, key),
             Alarm::Handled(core) => world.has_handled(core),
         }
     }
@@ -132,6 +134,10 @@ impl System for Host {
 
     fn pass_on(world: &mut World<Self>, job: JobId, by: VpId, to: Cpu) {
         world.pass_on(job, by, to);
+    }
+
+    fn has_woken(world: &mut World<Self>, vp: VpId) {
+        world.pays_for_wakes(vp);
     }
 
     fn signals(&mut self, by: Option<VpId>) {

@@ -73,10 +73,14 @@ pub struct Vcpu {
     pub(super) caught_at: When,
     /// When it has spun for a lock long enough to halt; never = it does not.
     pub(super) halts_at: When,
+    /// For how long it goes on before that, once it has begun [ns].
+    pub(super) spin_left_ns: Option<u64>,
     /// Whether it has halted in the line of a lock.
     pub(super) halted_in_line: bool,
     /// Whether it was kicked out of that and has not run since.
     pub(super) kicked: bool,
+    /// When it has had the lock for which it was first in line.
+    pub(super) hands_on: Key,
     /// When it comes to a flush of translations.
     pub(super) flushes: Key,
     /// Siblings whose answers it waits for.
@@ -104,8 +108,10 @@ impl Vcpu {
             halted_at: When::NEVER,
             caught_at: When::NEVER,
             halts_at: When::NEVER,
+            spin_left_ns: None,
             halted_in_line: false,
             kicked: false,
+            hands_on: Key::NONE,
             flushes: Key::NONE,
             awaits: Vec::new(),
             has_yielded: false,

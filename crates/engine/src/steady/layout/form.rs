@@ -5,7 +5,8 @@ use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
 use crate::spec::{
-    Accounting, Guest, Machine, Partition, Polarization, Policy, Processors, Spec, Workload,
+    Accounting, Guest, Kvm, LockKind, Machine, Partition, Polarization, Policy, Processors, Spec,
+    Workload,
 };
 use crate::steady::cp::guests::Guests;
 use crate::steady::fault::SolveFault;
@@ -16,6 +17,10 @@ use crate::steady::queues::devices::{AsksIo, Handling, Serves};
 use crate::steady::queues::filling::{Busy, Filled};
 use crate::steady::queues::kinds::Kinds;
 use crate::steady::queues::locks::{Lock, MOST_RELEASES};
+
+/// Share of a processor for which a guest's virtual processors together hold a lock, from which on
+/// lines of halted waiters last: below it simulations begin none that does.
+const LINES_FROM: f64 = 0.3;
 
 /// One form of a partition.
 #[derive(Clone, Debug)]
@@ -91,7 +96,7 @@ impl Form {
             partition: one.name.clone(),
             what: what.into(),
         };
-        if let Some(what) = only_simulated(machine, one, host.as_ref()) {
+        if let Some(what) = only_simulated(spec, one, host.as_ref()) {
             return Err(unknown(what));
         }
         let guests = Guests::of(one)?;
@@ -229,6 +234,33 @@ fn waits_for_flushes(one: &Partition) -> bool {
     host.kvm.as_ref().is_some_and(|kvm| !kvm.paravirtual_flush)
 }
 
+/// Whether lines of halted waiters may last (`sim::host::paravirtual`): the virtual processors of
+/// a host are more than its processors, and the lock is held for much of the time.
+fn lines_last(spec: &Spec, one: &Partition) -> bool {
+    let profile = &one.profile;
+    let Processors::Shared {
+        r#virtual, host, ..
+    } = &one.processors
+    else {
+        return false;
+    };
+    let halts = |kvm: &Kvm| kvm.paravirtual_locks.is_some();
+    if profile.lock_kind != LockKind::Queue || !host.kvm.as_ref().is_some_and(halts) {
+        return false;
+    }
+    let hypervisor = &spec.machine.hypervisor;
+    let cpus = u32::from(spec.machine.active_cores) * u32::from(hypervisor.siblings);
+    let all: u32 = spec.partitions.iter().map(virtual_of).sum();
+    all > cpus && f64::from(*r#virtual) * profile.lock_share >= LINES_FROM
+}
+
+fn virtual_of(one: &Partition) -> u32 {
+    match &one.processors {
+        Processors::Shared { r#virtual, .. } => u32::from(*r#virtual),
+        Processors::Dedicated { .. } => 0,
+    }
+}
+
 /// Work that leaves no steady state, or none that could be told.
 fn without_rest(workload: &Workload) -> &'static str {
     match workload {
@@ -254,13 +286,14 @@ fn lock_only_simulated(machine: &Machine, one: &Partition) -> Option<&'static st
 }
 
 /// What of a partition only events tell.
-fn only_simulated(
-    machine: &Machine,
-    one: &Partition,
-    host: Option<&Threads>,
-) -> Option<&'static str> {
-    if let Some(what) = lock_only_simulated(machine, one) {
+fn only_simulated(spec: &Spec, one: &Partition, host: Option<&Threads>) -> Option<&'static str> {
+    if let Some(what) = lock_only_simulated(&spec.machine, one) {
         return Some(what);
+    }
+    if lines_last(spec, one) {
+        return Some(
+            "a lock that is spun for, often held, of a guest that may lose its processors",
+        );
     }
     let profile = &one.profile;
     if profile.flush_instructions > 0.0 && waits_for_flushes(one) {

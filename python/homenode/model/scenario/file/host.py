@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from homenode.model.catalog.virtualized import HostPage
@@ -85,6 +85,15 @@ _LIST_FORM = {"type": "string", "pattern": r"^[0-9, -]+$", "examples": ["0-3,8"]
 Cpus = Annotated[list[_CPU], Field(min_length=1), OrText(read_cpus, _LIST_FORM)]
 """Processors of the host by number: core times threads of a core plus thread."""
 Pins = Annotated[list[Cpus], Field(min_length=1, max_length=1024), OrText(_each, _LIST_FORM)]
+
+
+def _joined(value: object) -> object:
+    texts = [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return ",".join(texts) if texts and texts == value else value
+
+
+OnePins = Annotated[Cpus, BeforeValidator(_joined, json_schema_input_type=list[_CPU] | list[str])]
+"""Processors for one thread, written as either of the above: a list of texts is all of them."""
 
 
 class Cgroup(Table):
@@ -178,7 +187,7 @@ class Kvm(Table):
     io_pins: Pins | None = Field(
         None, description="iothreadpin: processors for each of these threads; one entry is for all"
     )
-    emulator_pins: Cpus | None = Field(
+    emulator_pins: OnePins | None = Field(
         None,
         description=(
             "emulatorpin: processors for QEMU's main loop, and for I/O threads without pins"
