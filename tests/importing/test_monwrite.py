@@ -101,15 +101,76 @@ def test_a_partition_and_what_its_processors_used(tmp_path: Path) -> None:
     assert str(series.table["time"][0]) == "2025-12-17 22:41:00"
 
 
-def test_times_that_do_not_add_up_are_not_taken(tmp_path: Path) -> None:
+def test_an_interval_of_which_a_processor_does_not_add_up_is_no_sample(tmp_path: Path) -> None:
     odd = (0.4, 0.1, 0.1)
-    sets = [interval(number, [HALF, odd]) for number in range(3)]
+    sets = [interval(number, [HALF, QUARTER]) for number in range(4)]
+    # Of the second processor's third record, system time is lost: two intervals do not add up.
+    sets[2][1] = processor(1, BEGIN + 2 * MINUTE, MINUTE // 2, 0, MINUTE // 2)
     facts = read(tmp_path, written(*sets))
     (series,) = facts.series
+    assert series.table["cores"].to_list() == pytest.approx([0.75])
+    assert str(series.table["time"][0]) == "2025-12-17 22:41:00"
+    (notice,) = (one.text for one in facts.notices if "add up" in one.text)
+    assert notice == "times of 2 processor records do not add up: 2 intervals left out"
+    assert sum(took.dropped for took in facts.took) == 2
+    beside = read(tmp_path, written(*(interval(number, [HALF, odd]) for number in range(3))))
+    assert not beside.series
+    assert "times of all processors add up" in why_left(beside)
+
+
+def test_intervals_follow_each_other_whoever_lacks_a_record(tmp_path: Path) -> None:
+    sets = [interval(number, [HALF, QUARTER]) for number in range(6)]
+    del sets[2][1]
+    facts = read(tmp_path, written(*sets))
+    (series,) = facts.series
+    # Without a record at minute 2 neither the interval before it nor the one behind is known.
+    ends = [str(time)[11:16] for time in series.table["time"]]
+    assert ends == ["22:41", "22:44", "22:45"]
+    assert series.table["seconds"].to_list() == pytest.approx([60.0] * 3)
+    assert series.table["cores"].to_list() == pytest.approx([0.75] * 3)
+    assert any("lack a record: 2 intervals left out" in one.text for one in facts.notices)
+
+
+def test_who_went_for_good_costs_one_interval(tmp_path: Path) -> None:
+    sets = [interval(number, [HALF, QUARTER]) for number in range(3)]
+    sets += [interval(number, [HALF]) for number in range(3, 6)]
+    (series,) = read(tmp_path, written(*sets)).series
+    assert series.table["cores"].to_list() == pytest.approx([0.75, 0.75, 0.5, 0.5])
+    assert series.table["seconds"].to_list() == pytest.approx([60.0] * 4)
+
+
+def test_records_of_one_interval_are_of_one_span(tmp_path: Path) -> None:
+    sets = [interval(number, [HALF, QUARTER]) for number in range(4)]
+    # The end of the second interval is lost, and in the third one a processor's record.
+    merged = [*sets[1][:2], *sets[2][:1], *sets[2][2:]]
+    facts = read(tmp_path, written(sets[0], merged, sets[3]))
+    assert not facts.series
+    assert "times of all processors add up" in why_left(facts)
+
+
+def test_whose_times_stand_still_was_not_used(tmp_path: Path) -> None:
+    parked = (0.0, 0.0, 0.0)
+    sets = [interval(number, [HALF, parked]) for number in range(3)]
+    (series,) = read(tmp_path, written(*sets)).series
     assert series.table["cores"].to_list() == pytest.approx([0.5, 0.5])
-    assert any("2 processor records do not add up" in notice.text for notice in facts.notices)
-    alone = read(tmp_path, written(*(interval(number, [odd]) for number in range(3))))
-    assert "no processor's times add up" in why_left(alone)
+    alone = read(tmp_path, written(*(interval(number, [parked]) for number in range(3))))
+    assert "times of all processors add up" in why_left(alone)
+
+
+def test_system_time_may_count_down(tmp_path: Path) -> None:
+    high, tenth = 0x7FFFFFFF << 32, MINUTE // 10
+
+    def down(number: int, user: int) -> list[bytes]:
+        now = BEGIN + number * MINUTE
+        times = (user * tenth, high - number * tenth, 5 * number * tenth)
+        return [processor(0, now, *times), record(1, 11, now)]
+
+    facts = read(tmp_path, written(*(down(number, 4 * number) for number in range(3))))
+    (series,) = facts.series
+    assert series.table["cores"].to_list() == pytest.approx([0.5, 0.5])
+    # User time goes back only where it began anew: that is no use.
+    back = read(tmp_path, written(*(down(number, 12 - 4 * number) for number in range(3))))
+    assert not back.series
 
 
 def test_one_interval_tells_no_use(tmp_path: Path) -> None:

@@ -11,6 +11,18 @@ pub enum CaptureError {
         /// The tool whose output was expected.
         tool: &'static str,
     },
+    /// Bytes of which nothing is what the tool writes.
+    #[error("no record of {tool} in {bytes} bytes: {why}; {next_step}")]
+    Foreign {
+        /// The tool whose file was expected.
+        tool: &'static str,
+        /// How much there is.
+        bytes: usize,
+        /// What of it is no such file.
+        why: String,
+        /// What to do about it.
+        next_step: &'static str,
+    },
     /// A line that does not belong there.
     #[error("line {line}: {expected} expected, found {found:?}")]
     Unexpected {
@@ -127,7 +139,17 @@ mod tests {
             name: "vp1".into(),
             section: "CPU Details",
         };
+        let foreign = CaptureError::Foreign {
+            tool: "MONWRITE",
+            bytes: 7,
+            why: "no frame is whole".into(),
+            next_step: "copy it in binary form",
+        };
         let messages = [
+            (
+                foreign,
+                "no record of MONWRITE in 7 bytes: no frame is whole; copy it in binary form",
+            ),
             (
                 missing,
                 "line 4: vp1 has no \"CPU Details\"; copy all that the tool printed",

@@ -27,7 +27,7 @@ const ENTRY: usize = 12;
 /// Reads all of it; places are frames, counted from 1.
 ///
 /// # Errors
-/// If there is nothing in it, or its first frame is no control frame with records behind it.
+/// If there is nothing in it, or no control frame with records behind it.
 pub fn read(bytes: &[u8]) -> Result<Lenient<Recording>, CaptureError> {
     if bytes.is_empty() {
         return Err(CaptureError::Empty { tool: "MONWRITE" });
@@ -35,6 +35,7 @@ pub fn read(bytes: &[u8]) -> Result<Lenient<Recording>, CaptureError> {
     let mut reader = Reader {
         frames: bytes.chunks(FRAME).collect(),
         at: 0,
+        lost: false,
         found: Recording::default(),
         damage: Damage::default(),
     };
@@ -42,10 +43,11 @@ pub fn read(bytes: &[u8]) -> Result<Lenient<Recording>, CaptureError> {
         reader.set();
     }
     if reader.found.records == 0 {
-        return Err(CaptureError::Unexpected {
-            line: 1,
-            expected: "a control frame of MONWRITE with monitor records behind it",
-            found: String::new(),
+        return Err(CaptureError::Foreign {
+            tool: "MONWRITE",
+            bytes: bytes.len(),
+            why: format!("no control frame of {FRAME} bytes has monitor records behind it"),
+            next_step: "copy it as z/VM wrote it, in binary form and from its beginning",
         });
     }
     Ok(reader.damage.with(reader.found))
@@ -55,6 +57,8 @@ struct Reader<'a> {
     frames: Vec<&'a [u8]>,
     /// Next frame.
     at: usize,
+    /// Whether it is said that a control frame is looked for.
+    lost: bool,
     found: Recording,
     damage: Damage,
 }
@@ -67,29 +71,54 @@ struct Entry {
 }
 
 impl Reader<'_> {
-    /// A control frame and the data that it tells of.
+    /// A control frame and the data that it tells of; a frame alone if it is none.
     fn set(&mut self) {
-        let control = self.frames[self.at];
+        let (control, told) = (self.frames[self.at], self.control(self.at));
         self.at += 1;
-        for entry in entries(control) {
-            if entry.last < entry.first {
-                let why = || "a set of records ends before it begins".to_owned();
-                return self.damage.drop_line(self.at, why);
+        let Some(told) = told else {
+            if entries(control).is_empty() && Header::at(control, 0).is_none() {
+                return;
             }
-            self.data(entry);
+            if std::mem::replace(&mut self.lost, true) {
+                return self.damage.count_line();
+            }
+            let why = "no control frame where one should be; the next one is looked for";
+            return self.damage.drop_line(self.at, || why.to_owned());
+        };
+        self.lost = false;
+        for entry in told {
+            if !self.data(entry) {
+                return;
+            }
         }
     }
 
-    /// The frames of one set.
-    fn data(&mut self, entry: Entry) {
-        let frames = entry.last / FRAME - entry.first / FRAME;
+    /// Sets of records of which a frame tells; none if it can be no control frame, as the frame
+    /// behind it has no record where it tells of one.
+    fn control(&self, at: usize) -> Option<Vec<Entry>> {
+        let told = entries(self.frames[at]);
+        let first = told.first()?;
+        let next = self.frames.get(at + 1);
+        let there = next.is_none_or(|data| Header::at(data, first.first % FRAME).is_some());
+        (first.first <= first.last && there).then_some(told)
+    }
+
+    /// The frames of one set; whether they are as its control frame tells. One that has a control
+    /// frame within it is shorter than it was told: an address of it is damaged.
+    fn data(&mut self, entry: Entry) -> bool {
+        let frames = (entry.last / FRAME).checked_sub(entry.first / FRAME);
+        let Some(frames) = frames.filter(|_| entry.first <= entry.last) else {
+            return self.short("a set of records ends before it begins");
+        };
         for number in 0..=frames {
-            let Some(frame) = self.frames.get(self.at) else {
-                let why = || "the file ends within a set of records".to_owned();
-                return self.damage.drop_line(self.at, why);
+            let Some(frame) = self.frames.get(self.at).copied() else {
+                return self.short("the file ends within a set of records");
             };
-            self.at += 1;
             let from = if number == 0 { entry.first % FRAME } else { 0 };
+            if Header::at(frame, from).is_none() && self.control(self.at).is_some() {
+                return self.short("a control frame comes within a set of records");
+            }
+            self.at += 1;
             let to = if number == frames {
                 entry.last % FRAME + 1
             } else {
@@ -98,6 +127,14 @@ impl Reader<'_> {
             let whole = &frame[..to.min(frame.len())];
             self.records(whole, from);
         }
+        true
+    }
+
+    /// A set is not as long as it was told.
+    fn short(&mut self, why: &str) -> bool {
+        let at = self.at.min(self.frames.len()).max(1);
+        self.damage.drop_line(at, || why.to_owned());
+        false
     }
 
     /// The records of a frame from a place on.

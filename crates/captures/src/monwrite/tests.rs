@@ -121,6 +121,59 @@ fn what_is_cut_off_costs_its_own_frames_only() {
     assert_eq!((found.dropped, found.found.processors.len()), (1, 2));
 }
 
+/// Sets of two processors in one frame each, the second address of each control frame at its place.
+fn many(sets: usize) -> Vec<u8> {
+    let (data, length) = frame(&[
+        processor(0, 10, 90),
+        processor(1, 20, 80),
+        header(20, 1, 11, 0),
+    ]);
+    let one = [control(&[(0x900_0000, 0x900_0000 + length - 1)]), data].concat();
+    one.repeat(sets)
+}
+
+#[test]
+fn a_damaged_control_frame_costs_its_own_records_at_most() {
+    let sound = read(&many(100)).unwrap().found;
+    assert_eq!((sound.records, sound.intervals), (300, 100));
+    for at in [0, 50, 99] {
+        let control = at * 2 * FRAME + MESSAGE;
+        for (place, word) in [
+            (8, [0xff; 4]),
+            (8, [0x7f, 0xff, 0xff, 0xff]),
+            (8, [0, 0, 0, 1]),
+            (4, [0, 0, 0, 0]),
+            (4, [0xff; 4]),
+            (4, [0x09, 0, 0x00, 0x30]),
+        ] {
+            let mut file = many(100);
+            file[control + place..control + place + 4].copy_from_slice(&word);
+            let read = read(&file).unwrap();
+            let kept = read.found.records;
+            assert!(
+                (297..=300).contains(&kept),
+                "{at} {place} {word:x?}: {kept}"
+            );
+            assert!(
+                (1..=3).contains(&read.dropped),
+                "{at} {place}: {}",
+                read.dropped
+            );
+        }
+    }
+}
+
+#[test]
+fn frames_without_their_control_frame_are_passed_over() {
+    // Forty frames in a set whose control frame is gone, then a sound set.
+    let data = many(1)[FRAME..].repeat(40);
+    let file = [many(1), data, many(1)].concat();
+    let read = read(&file).unwrap();
+    assert_eq!((read.found.records, read.dropped), (6, 40));
+    assert_eq!(read.remarks.len(), 1);
+    assert_eq!(read.remarks[0].line, 3);
+}
+
 #[test]
 fn another_layout_is_said_and_not_guessed() {
     let other = record(184, (1, 4), &[(108, &[0xc1, 0xc1, 0xc1, 0xc1])]);
@@ -137,7 +190,9 @@ fn what_is_no_such_file_is_refused() {
     assert!(matches!(read(b""), Err(CaptureError::Empty { .. })));
     for bytes in [vec![0; 3 * FRAME], b"FCX100".to_vec(), vec![0xff; 9000]] {
         let refused = read(&bytes).unwrap_err().to_string();
-        assert!(refused.contains("control frame"), "{refused}");
+        assert!(refused.contains("no control frame"), "{refused}");
+        assert!(refused.contains("binary form"), "{refused}");
+        assert!(!refused.contains("line"), "{refused}");
     }
     assert!(Header::at(&[0; 19], 0).is_none());
 }

@@ -3,6 +3,11 @@
 Of the monitor records two are read, whose fields are known: the system's configuration (domain 1,
 record 4) and each processor's times (domain 0, record 2). That they are laid out as they are read
 is checked: what a processor worked and waited must add up to the time between two records.
+
+Times are 8 bytes each, of which IBM's description of the record does not say for all that they
+count up: that of emulation (not read) starts high and counts down. Time never goes back, so the
+sign of a difference tells which way the system time counts; the sum is checked either way. A
+processor that is parked, or that PR/SM takes away, for a part of an interval may not add up either.
 """
 
 from __future__ import annotations
@@ -77,21 +82,20 @@ class _Reading:
         if told:
             self._tell_system(key, told)
         self._tell_partition(key, name, told)
-        rows, odd = self._rows(name)
+        rows, lost = self._rows(name)
         records, seen = self.recording["records"], len(self.recording["processors"])
         if not rows:
             raise ListingError(
-                "no processor's times add up over an interval",
+                "no interval in which the times of all processors add up",
                 asked=f"{counted(records, 'record')}, {seen} of processors",
                 where=self.source.at(),
                 next_step="record two intervals at least; other releases may lay records out "
-                "in another way: give reports of the Performance Toolkit",
+                "in another way, and processors that are parked or held up for a part of an "
+                "interval do not add up: give reports of the Performance Toolkit",
             )
-        if odd:
-            text = f"times of {counted(odd, 'processor record')} do not add up; they are left out"
-            self.facts.notices.append(Notice(text, self.source.at()))
+        self.facts.notices.extend(Notice(text, self.source.at()) for text in lost.told())
         added = add_use(self.facts, self.source, key, self._use(rows))
-        return f"{added} in {counted(records, 'record')}", odd + added.dropped
+        return f"{added} in {counted(records, 'record')}", lost.intervals + added.dropped
 
     def _tell_system(self, key: str, told: Mapping[str, Any]) -> None:
         facts, system, where = self.facts, self.facts.system(key), self.source.at()
@@ -117,25 +121,30 @@ class _Reading:
         table = table.with_columns(pl.col("time").cast(pl.Datetime("us")))
         return Use(table, "used", "user and system time of z/VM's processors", 0.0)
 
-    def _rows(self, name: str) -> tuple[list[tuple[str, datetime, float, float, int]], int]:
-        """A row an interval, and how many records were left out."""
+    def _rows(self, name: str) -> tuple[list[tuple[str, datetime, float, float, int]], _Lost]:
+        """A row for each interval of which all processors are known; what of others was wrong."""
+        rows, lost = [], _Lost()
         before: dict[int, Ticks] = {}
-        rows, odd = [], 0
         for interval in self._intervals():
-            cores, longest, end = 0.0, 0, 0
-            for address, now in interval.items():
-                then = before.get(address)
-                used = None if then is None else _used(then, now)
-                odd += then is not None and used is None
-                if then is not None and used is not None:
-                    cores += used
-                    longest, end = max(longest, now[0] - then[0]), max(end, now[0])
-            before.update(interval)
-            if longest:
-                moment = _EPOCH + timedelta(microseconds=end // _TICKS_PER_US)
-                seconds = longest / _TICKS_PER_US / 1e6
-                rows.append((name, moment.replace(tzinfo=None), cores, seconds, 0))
-        return rows, odd
+            then, before = before, interval
+            if not then:
+                continue
+            if then.keys() != interval.keys():
+                lost.changed += 1
+                continue
+            end = max(now[0] for now in interval.values())
+            span = end - max(one[0] for one in then.values())
+            shares = [_used(then[one], now, span) for one, now in interval.items()]
+            odd = sum(share is None for share in shares)
+            if odd or all(then[one][1:] == now[1:] for one, now in interval.items()):
+                lost.odd += odd or len(shares)
+                lost.unsure += 1
+                continue
+            moment = _EPOCH + timedelta(microseconds=end // _TICKS_PER_US)
+            seconds = span / _TICKS_PER_US / 1e6
+            cores = sum(share for share in shares if share is not None)
+            rows.append((name, moment.replace(tzinfo=None), cores, seconds, 0))
+        return rows, lost
 
     def _intervals(self) -> Iterator[dict[int, Ticks]]:
         """Records of processors, by their addresses, interval by interval."""
@@ -150,11 +159,46 @@ class _Reading:
             yield found
 
 
-def _used(then: Ticks, now: Ticks) -> float | None:
-    """Part of a processor that was used between two records; none if its times don't add up."""
+@dataclass
+class _Lost:
+    """Intervals without a row: a sum that lacks a processor would tell too little use."""
+
+    changed: int = 0
+    """Intervals at whose two ends not the same processors have records."""
+    unsure: int = 0
+    """Intervals with processors whose times do not add up."""
+    odd: int = 0
+    """Records of such processors."""
+
+    @property
+    def intervals(self) -> int:
+        return self.changed + self.unsure
+
+    def told(self) -> Iterator[str]:
+        """What is said of them."""
+        if self.unsure:
+            yield (
+                f"times of {counted(self.odd, 'processor record')} do not add up: "
+                f"{counted(self.unsure, 'interval')} left out"
+            )
+        if self.changed:
+            yield (
+                "processors came, went or lack a record: "
+                f"{counted(self.changed, 'interval')} left out"
+            )
+
+
+def _used(then: Ticks, now: Ticks, span: int) -> float | None:
+    """Part of an interval for which a processor was used; none if its times don't add up to it.
+
+    One whose times all stand still, as a parked one's may, was not used.
+    """
     elapsed, user, system, wait = (after - before for before, after in zip(then, now, strict=True))
-    if elapsed <= 0 or min(user, system, wait) < 0:
+    system = abs(system)
+    if span <= 0 or abs(elapsed - span) > _SUM * span or min(user, wait) < 0:
         return None
+    if user + system + wait == 0:
+        return 0.0
     return (
         (user + system) / elapsed if abs(user + system + wait - elapsed) <= _SUM * elapsed else None
     )
