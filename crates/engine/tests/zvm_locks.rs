@@ -88,7 +88,8 @@ fn who_takes_no_lock_spins_for_none() {
         match lock {
             "scheduler" => locks.ready = 0.0,
             "vector" => (locks.dispatch, locks.ready) = (0.0, 1.0),
-            _ => locks.page = 0.0,
+            // A report counts for the lock of pages what its holder fetches.
+            _ => (locks.page, locks.asked) = (0.0, 0.0),
         }
         let outcome = run(&paged(12, locks), 0);
         // Nobody waits for the scheduler's lock that all share.
@@ -152,6 +153,26 @@ fn who_asks_the_others_waits_for_their_lines_and_executes_nothing() {
     assert!((executed(&four) / executed(&none) - 1.0).abs() < 0.02);
     assert!(a_page(&two) > 5.0 * a_page(&none));
     assert!((a_page(&four) / a_page(&two) - 2.0).abs() < 0.1);
+}
+
+/// Each page that loses its frame is asked for once: takes of the lock have no part in it.
+#[test]
+fn how_often_the_lock_is_taken_changes_nothing_in_whom_a_page_asks() {
+    let lines_asked = |page| {
+        let of = |asked| {
+            let locks = CpLocks {
+                page,
+                asked,
+                ..all_locks()
+            };
+            fetched_a_page(&run(&paged(24, locks), 0))
+        };
+        of(2.0) - of(0.0)
+    };
+    for page in [0.0, 0.25, 4.0] {
+        let lines = lines_asked(page);
+        assert!((lines - 46.0).abs() < 1.0, "{page}: {lines}");
+    }
 }
 
 #[test]

@@ -118,9 +118,10 @@ impl Vcpu {
         into.execute(Owner::Chargeable, ios * paths.page_io);
         // As many frames are stolen as pages come in.
         into.execute(Owner::System, 2.0 * f64::from(started.pages) * paths.page);
-        let times = f64::from(started.pages) * locks.page;
-        let takes = (times, locks.lines);
+        let pages = f64::from(started.pages);
+        let takes = (pages * locks.page, locks.lines);
         lock.take(takes, Owner::Chargeable, &near.sharing, near, into);
-        lock.ask(times * locks.asked, Owner::Chargeable, near, into);
+        // A frame that is stolen costs one page its translation, however often the lock is taken.
+        lock.ask(pages * locks.asked, Owner::Chargeable, near, into);
     }
 }
