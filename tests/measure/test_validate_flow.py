@@ -136,6 +136,14 @@ def test_when_none_of_the_first_twenty_counts_it_ends(monkeypatch: pytest.Monkey
     session = done(monkeypatch, many, [50.0], [50.0], ready_with=1e9)
     assert len(session.trials) == 20
     assert session.left_out == ["13 trials: none of the first 20 counts"]
+    # At the last place nothing is left out but what the rest of the time was for.
+    last = replace(many, experiments=PLAN.experiments[:1], passes=7)
+    assert done(monkeypatch, last, [50.0], [], ready_with=1e9).left_out == []
+    timed = done(monkeypatch, replace(last, minutes=60.0), [50.0], [], ready_with=1e9)
+    assert timed.left_out == ["further trials: none of the first 20 counts"]
+    # Of what has failed nothing was to come: 7 of the other 10 took place.
+    failed = done(monkeypatch, many, [50.0], [50.0], ready_with=1e9, broken=("wild", 3))
+    assert failed.left_out[1:] == ["3 trials: none of the first 20 counts"]
     # One that counts is reason enough to go on.
     better = done(monkeypatch, many, [50.0], [50.0], ready_with=10.0)
     assert len(better.trials) == 60

@@ -66,6 +66,7 @@ def made(told: str) -> Scenario:
         ('emulator_pins = "4-5"', "web.emulator", [[4, 5]]),
         ('emulator_pins = ["4-5"]', "web.emulator", [[4, 5]]),
         ('emulator_pins = ["4", "5"]', "web.emulator", [[4, 5]]),
+        ('emulator_pins = ["4", 5]', "web.emulator", [[4, 5]]),
         ("emulator_pins = [4, 5]", "web.emulator", [[4, 5]]),
         ("io_threads = 2", "web.io", []),
         ('io_threads = 2, io_pins = "4"', "web.io", [[4], [4]]),
@@ -95,6 +96,9 @@ def test_without_a_word_of_them_virtual_processors_do_it_all() -> None:
         ('io_threads = 3, io_pins = ["4", "5"]', "it has 3 I/O threads"),
         ("io_threads = 65", "64"),
         ('io_request = "1 s"', "1 ms"),
+        ("emulator_pins = []", "emulator_pins"),
+        ("emulator_pins = [true]", "emulator_pins"),
+        ('emulator_pins = ["x", 5]', "written like 0-3,8"),
     ],
 )
 def test_what_fits_no_thread_is_refused(told: str, said: str) -> None:

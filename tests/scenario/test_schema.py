@@ -46,6 +46,18 @@ def test_mistakes_do_not_fit_it(base: str) -> None:
             VALIDATOR.validate(tomllib.loads(base.replace(old, new, 1)))
 
 
+@pytest.mark.parametrize(
+    ("pins", "fit"),
+    [
+        *((pins, True) for pins in ("4-5", ["4-5", "7"], ["4", 5], [4, 5])),
+        *((pins, False) for pins in ([], ["x"], [-1])),
+    ],
+)
+def test_pins_of_one_thread_fit_where_the_reader_takes_them(pins: object, fit: bool) -> None:
+    kvm = {"$defs": SCHEMA["$defs"], **SCHEMA["$defs"]["Kvm"]["properties"]["emulator_pins"]}
+    assert jsonschema.Draft202012Validator(kvm).is_valid(pins) is fit
+
+
 def test_defaults_are_written_as_people_write_them() -> None:
     run = SCHEMA["$defs"]["Run"]["properties"]
     assert run["warmup"]["default"] == "5 s"

@@ -3,9 +3,12 @@
 
 mod common;
 
-use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
+use common::host::{cgroup, group, host_machine, host_spec, of_kvm, on_off, plain_kvm, threads};
 use common::{loops, run, Outcome, SECOND};
-use homenode_engine::spec::{Kvm, LockKind, ParavirtualLocks, PauseLoop, Policy, Spec, Workload};
+use homenode_engine::spec::{
+    Cgroup, Kvm, LockKind, ParavirtualLocks, PauseLoop, Policy, Processors, Spec, Virtualized,
+    Workload,
+};
 use homenode_engine::steady::solve;
 
 const HALTING: ParavirtualLocks = ParavirtualLocks {
@@ -135,24 +138,60 @@ fn lines_last_where_wake_ups_are_slower_than_arrivals() {
     assert!(cool.0 > 15.5 && cool.1 < 0.1 * hot[2].1, "{cool:?}");
 }
 
+/// Whether the solver refuses a layout for its lines.
+fn is_refused(spec: &Spec) -> bool {
+    match solve(spec) {
+        Ok(_) => false,
+        Err(fault) => {
+            assert!(format!("{fault:?}").contains("spun for"), "{fault:?}");
+            true
+        }
+    }
+}
+
 /// The solver knows no such lines, and says so where they may last.
 #[test]
 fn lines_that_may_last_are_not_solved() {
     let kvm = knowing(Some(HALTING));
-    let may_last = |guests, kvm: &Kvm, share| {
-        let found = solve(&beside(guests, 16, kvm, share));
-        match found {
-            Ok(_) => false,
-            Err(fault) => {
-                assert!(format!("{fault:?}").contains("spun for"), "{fault:?}");
-                true
-            }
+    let refused = |guests, kvm: &Kvm, share| is_refused(&beside(guests, 16, kvm, share));
+    assert!(refused(2, &kvm, 0.1));
+    assert!(!refused(1, &kvm, 0.1));
+    assert!(!refused(2, &kvm, 0.01));
+    assert!(!refused(2, &knowing(None), 0.1));
+}
+
+/// Lines begin where virtual processors wait for processors, whatever keeps others from them.
+#[test]
+fn it_is_waits_for_processors_that_make_lines_last() {
+    let kvm = knowing(Some(HALTING));
+    // On a host with processors for both of them, both have to do with half of these.
+    let mut spec = beside(2, 16, &kvm, 0.1);
+    spec.machine = host_machine(Policy::Linux, "core:32");
+    assert!(!is_refused(&spec));
+    let mut pinned = spec.clone();
+    for one in &mut pinned.partitions {
+        if let Processors::Shared { host, .. } = &mut one.processors {
+            host.pins = vec![(0..16).collect(); 16];
         }
-    };
-    assert!(may_last(2, &kvm, 0.1));
-    assert!(!may_last(1, &kvm, 0.1));
-    assert!(!may_last(2, &kvm, 0.01));
-    assert!(!may_last(2, &knowing(None), 0.1));
+    }
+    assert!(is_refused(&pinned));
+    let mut grouped = spec;
+    grouped.cgroups = vec![Cgroup {
+        cpuset: Some((0..16).collect()),
+        ..cgroup("both", 100)
+    }];
+    for one in &mut grouped.partitions {
+        if let Processors::Shared { host, .. } = &mut one.processors {
+            host.cgroup = Some(0);
+        }
+    }
+    assert!(is_refused(&grouped));
+    // Guests that hardly do anything wait for nobody, and many may share a few processors.
+    let mut idle = beside(4, 16, &kvm, 0.1);
+    for one in &mut idle.partitions {
+        on_off(16, 20_000.0, 100_000_000, one);
+    }
+    assert!(!is_refused(&idle));
 }
 
 /// Who halts in line is polled for, as after any halt: he is there sooner when it is his turn.
@@ -174,6 +213,39 @@ fn waiters_that_halt_are_polled_for() {
         polled.0 > never.0 && polled.1 < never.1,
         "{never:?} {polled:?}"
     );
+}
+
+/// A kick costs whoever does it the way out of its guest, whether its host polls for who is kicked
+/// or has to wake it.
+#[test]
+fn a_kick_costs_the_kicker_though_the_kicked_is_polled_for() {
+    let of = |exit_ns, poll_ns| {
+        let locks = ParavirtualLocks {
+            early_if_preempted: true,
+            kick_yields: false,
+            ..HALTING
+        };
+        let kvm = Kvm {
+            halt_poll_ns: poll_ns,
+            ..knowing(Some(locks))
+        };
+        let mut spec = beside(2, 16, &kvm, 0.5);
+        for one in &mut spec.partitions {
+            if let Processors::Shared { host, .. } = &mut one.processors {
+                host.virtualized = Some(Box::new(Virtualized {
+                    page_bytes: 4_096,
+                    exit_ns,
+                    timer_exits: 0,
+                    posted_interrupts: true,
+                }));
+            }
+        }
+        done(&run(&spec, 0), 2)
+    };
+    for poll_ns in [0, 10_000_000] {
+        let [free, paid] = [0, 20_000].map(|exit_ns| of(exit_ns, poll_ns));
+        assert!(paid < 0.9 * free, "{poll_ns}: {free} {paid}");
+    }
 }
 
 /// Whatever waits in whichever line, each guest goes on: its second half of the time brings about

@@ -108,11 +108,16 @@ class Session:
             self._tell(experiment)
             self._once(experiment, pace, stores, folder / str(place))
             if self._is_hopeless():
-                self.left_out.append(
-                    f"{len(whole) - place - 1} trials: none of the first {len(self.trials)} counts"
-                )
+                self._gives_up([one for _, one in whole[place + 1 :]])
                 return False
         return True
+
+    def _gives_up(self, rest: Sequence[Experiment]) -> None:
+        """Say what of the passes is left out; of those that failed nothing was to come."""
+        left = sum(one.name not in self._failed for one in rest)
+        if left or self.plan.minutes is not None:
+            told = f"{left} trials" if left else "further trials"
+            self.left_out.append(f"{told}: none of the first {len(self.trials)} counts")
 
     def _is_hopeless(self) -> bool:
         """Whether the gate has thrown out so many trials, all there are: the next will not do."""

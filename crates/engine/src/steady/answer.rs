@@ -88,15 +88,20 @@ pub struct Compared {
 }
 
 /// Share of their time that threads wait for a processor, the host's or the guest's, from which on
-/// a lock's holder is away for so long that the others come to it meanwhile. Assumed, 1 to 5 %: up
-/// to it solved and simulated throughput are within 5 %.
+/// a lock's holder is away for so long that the others come to it meanwhile, and lines of halted
+/// waiters begin. Assumed, 1 to 5 %: up to it solved and simulated throughput are within 5 %.
 const AWAY: f64 = 0.02;
 
-/// Whether threads sleep for a lock of which the holder may have no processor.
-pub(in crate::steady) fn loses_holders(doing: &Doing, form: &Form) -> bool {
+/// What of its lock only a simulation tells, as who holds it, or waits, may have no processor.
+pub(in crate::steady) fn loses_holders(doing: &Doing, form: &Form) -> Option<&'static str> {
     let load = &doing.load;
+    let on_host = doing.served < 1.0 - AWAY;
     let in_guest = load.waiting > AWAY * load.runnable;
-    form.lock.is_some() && (doing.served < 1.0 - AWAY || in_guest)
+    if form.lock.is_some() && (on_host || in_guest) {
+        return Some("a lock for which threads sleep whose holders wait for a processor");
+    }
+    let lines = form.lines_last && on_host;
+    lines.then_some("a lock that is spun for, often held, of a guest that waits for processors")
 }
 
 /// Mean response of a transaction [ns].
@@ -106,7 +111,7 @@ fn response_ns(doing: &Doing, form: &Form) -> Option<f64> {
     }
     let (load, demand) = (&doing.load, &form.demand);
     let told = load.bursts_per_ns > 0.0 && !demand.recorded && !load.overrun;
-    let told = told && form.serves.is_none() && !loses_holders(doing, form);
+    let told = told && form.serves.is_none() && loses_holders(doing, form).is_none();
     let answers_ns = doing.handled.of_transaction_ns(&form.demand);
     told.then(|| load.runnable / load.bursts_per_ns * demand.bursts + demand.wait_ns + answers_ns)
 }
@@ -117,7 +122,7 @@ impl Compared {
             cores: doing.cores(),
             throughput: throughput(doing, form),
             response_ns: response_ns(doing, form).unwrap_or(f64::NAN),
-            steady: !doing.load.overrun && !loses_holders(doing, form),
+            steady: !doing.load.overrun && loses_holders(doing, form).is_none(),
             busy_vps: doing.load.vps,
             near: doing.away[0],
             far: doing.away[1],

@@ -71,7 +71,8 @@ impl Layouts {
             comparing: None,
         };
         // What such a lock comes to is known only when it is seen who waits for a processor.
-        if made.forms.iter().any(|of| of[0].lock.is_some()) {
+        let hangs = |of: &Form| of.lock.is_some() || of.lines_last;
+        if made.forms.iter().any(|of| hangs(&of[0])) {
             made.solve(&vec![0; made.forms.len()])?;
         }
         Ok(made)
@@ -119,11 +120,10 @@ impl Layouts {
         let above = self.cores_from_above(state, chosen);
         let forms = chosen.iter().zip(&self.forms).map(|(at, of)| &of[*at]);
         for (doing, form) in state.doing.iter().zip(forms.clone()) {
-            if loses_holders(doing, form) {
+            if let Some(what) = loses_holders(doing, form) {
                 return Err(SolveFault::Unknown {
                     partition: form.partition.name.clone(),
-                    what: "a lock for which threads sleep whose holders wait for a processor"
-                        .into(),
+                    what: what.into(),
                 });
             }
         }

@@ -96,9 +96,11 @@ impl World<Host> {
         self.behind_halts(vp);
     }
 
-    /// One that is polled for in line was kicked: it goes back into the guest.
+    /// One that is polled for in line was kicked: it goes back into the guest. Who kicks it cannot
+    /// know that its host polls, and leaves its own guest to ask for it (KVM_HC_KICK_CPU).
     fn goes_on_in_line(&mut self, vp: VpId) {
         let core = self.core_of(vp);
+        self.signalled(vp);
         self.settle(core);
         self.stop_polling(vp);
         self.end_halt(vp);

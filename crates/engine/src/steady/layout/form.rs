@@ -78,6 +78,8 @@ pub(in crate::steady) struct Form {
     pub asks_io: Option<AsksIo>,
     /// A lock for which its threads sleep.
     pub lock: Option<Lock>,
+    /// Whether lines of halted waiters last where it waits for processors.
+    pub lines_last: bool,
     /// What a host knows of its threads.
     pub threads: Threads,
     /// What runs under z/VM.
@@ -118,9 +120,8 @@ impl Form {
             None => in_turn(demand.arrivals, filled),
         };
         let homes = homes(tree, one, in_turn);
-        for of in &mut workloads {
-            of.homes.clone_from(&homes);
-        }
+        let with_homes = workloads.iter_mut();
+        with_homes.for_each(|of| of.homes.clone_from(&homes));
         Ok(Self {
             demand,
             filled,
@@ -152,6 +153,7 @@ impl Form {
             serves,
             asks_io: AsksIo::of(one),
             lock,
+            lines_last: lines_last(one) || workloads.iter().any(|of| of.lines_last),
             threads: host.unwrap_or_default(),
             guests,
             workloads,
@@ -234,9 +236,9 @@ fn waits_for_flushes(one: &Partition) -> bool {
     host.kvm.as_ref().is_some_and(|kvm| !kvm.paravirtual_flush)
 }
 
-/// Whether lines of halted waiters may last (`sim::host::paravirtual`): the virtual processors of
-/// a host are more than its processors, and the lock is held for much of the time.
-fn lines_last(spec: &Spec, one: &Partition) -> bool {
+/// Whether lines of halted waiters last where it waits for processors (`sim::host::paravirtual`):
+/// the lock is held for much of the time.
+fn lines_last(one: &Partition) -> bool {
     let profile = &one.profile;
     let Processors::Shared {
         r#virtual, host, ..
@@ -245,20 +247,9 @@ fn lines_last(spec: &Spec, one: &Partition) -> bool {
         return false;
     };
     let halts = |kvm: &Kvm| kvm.paravirtual_locks.is_some();
-    if profile.lock_kind != LockKind::Queue || !host.kvm.as_ref().is_some_and(halts) {
-        return false;
-    }
-    let hypervisor = &spec.machine.hypervisor;
-    let cpus = u32::from(spec.machine.active_cores) * u32::from(hypervisor.siblings);
-    let all: u32 = spec.partitions.iter().map(virtual_of).sum();
-    all > cpus && f64::from(*r#virtual) * profile.lock_share >= LINES_FROM
-}
-
-fn virtual_of(one: &Partition) -> u32 {
-    match &one.processors {
-        Processors::Shared { r#virtual, .. } => u32::from(*r#virtual),
-        Processors::Dedicated { .. } => 0,
-    }
+    profile.lock_kind == LockKind::Queue
+        && host.kvm.as_ref().is_some_and(halts)
+        && f64::from(*r#virtual) * profile.lock_share >= LINES_FROM
 }
 
 /// Work that leaves no steady state, or none that could be told.
@@ -289,11 +280,6 @@ fn lock_only_simulated(machine: &Machine, one: &Partition) -> Option<&'static st
 fn only_simulated(spec: &Spec, one: &Partition, host: Option<&Threads>) -> Option<&'static str> {
     if let Some(what) = lock_only_simulated(&spec.machine, one) {
         return Some(what);
-    }
-    if lines_last(spec, one) {
-        return Some(
-            "a lock that is spun for, often held, of a guest that may lose its processors",
-        );
     }
     let profile = &one.profile;
     if profile.flush_instructions > 0.0 && waits_for_flushes(one) {

@@ -81,19 +81,26 @@ def _each(value: object) -> list[object]:
 
 
 _CPU = Annotated[int, Field(ge=0, lt=MOST_CPUS)]
-_LIST_FORM = {"type": "string", "pattern": r"^[0-9, -]+$", "examples": ["0-3,8"]}
+_CPUS = r"^[0-9, -]+$"
+_LIST_FORM = {"type": "string", "pattern": _CPUS, "examples": ["0-3,8"]}
 Cpus = Annotated[list[_CPU], Field(min_length=1), OrText(read_cpus, _LIST_FORM)]
 """Processors of the host by number: core times threads of a core plus thread."""
 Pins = Annotated[list[Cpus], Field(min_length=1, max_length=1024), OrText(_each, _LIST_FORM)]
 
 
 def _joined(value: object) -> object:
-    texts = [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-    return ",".join(texts) if texts and texts == value else value
+    """A list with texts in it as one text; anything else as it is."""
+    parts = value if isinstance(value, list) else []
+    told = all(isinstance(one, (str, int)) and not isinstance(one, bool) for one in parts)
+    if told and any(isinstance(one, str) for one in parts):
+        return ",".join(map(str, parts))
+    return value
 
 
-OnePins = Annotated[Cpus, BeforeValidator(_joined, json_schema_input_type=list[_CPU] | list[str])]
-"""Processors for one thread, written as either of the above: a list of texts is all of them."""
+_CPU_OR_TEXT = _CPU | Annotated[str, Field(pattern=_CPUS, examples=["0-3,8"])]
+_SEVERAL = Annotated[list[_CPU_OR_TEXT], Field(min_length=1)]
+OnePins = Annotated[Cpus, BeforeValidator(_joined, json_schema_input_type=_SEVERAL)]
+"""Processors for one thread, written as either of the above: a list with texts is all of them."""
 
 
 class Cgroup(Table):
