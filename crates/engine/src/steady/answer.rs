@@ -124,7 +124,7 @@ impl Compared {
             response_ns: response_ns(doing, form).unwrap_or(f64::NAN),
             steady: !doing.load.overrun && loses_holders(doing, form).is_none(),
             busy_vps: doing.load.vps,
-            near: doing.away[0],
+            near: doing.away[0] + doing.roved,
             far: doing.away[1],
             passage: passage(doing, form),
         }
@@ -172,8 +172,8 @@ pub(in crate::steady) fn answer(
         inside: load.runnable,
         dispatches: doing.dispatches * 1e9,
         by_distance: [
-            1.0 - doing.away[0] - doing.away[1],
-            doing.away[0],
+            1.0 - doing.away[0] - doing.away[1] - doing.roved,
+            doing.away[0] + doing.roved,
             doing.away[1],
         ],
         waiting: 1.0 - doing.served,

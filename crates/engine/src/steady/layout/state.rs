@@ -152,6 +152,8 @@ pub(in crate::steady) struct Doing {
     pub first: f64,
     /// Share of them that came back to them after they had been thrown off.
     pub roamed: f64,
+    /// Share of its time on other home chips of its node than its virtual processors' own.
+    pub roved: f64,
     /// Chance that one that was elsewhere finds a core at home when it comes.
     pub comes_home: f64,
     /// Chance that one of those that stay, once thrown off, finds its home chip full when it comes

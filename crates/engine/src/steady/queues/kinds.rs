@@ -48,8 +48,10 @@ impl Kinds {
         let at = |step: usize| {
             let mean = f64::from(threads) * (LEAST + STEP * step as f64).exp();
             let mut each = vec![0.0; vps];
-            let (mut chance, mut all) = ((-mean).exp(), 0.0);
+            // Logarithms: none of a thousand threads is about with a chance that no number holds.
+            let (mut log, mut all) = (-mean, 0.0);
             for (n, busy) in by_threads.iter().enumerate() {
+                let chance = log.exp();
                 // More threads than there is room for are as good as just as many.
                 let part = if n as u32 == threads {
                     1.0 - all
@@ -60,7 +62,7 @@ impl Kinds {
                     *own += part * (busy - place as f64).clamp(0.0, 1.0);
                 }
                 all += chance;
-                chance *= mean / (n + 1) as f64;
+                log += (mean / (n + 1) as f64).ln();
             }
             (each.iter().sum(), cut(&each))
         };

@@ -19,8 +19,8 @@
 //! ```
 //! `finds` is the chance that `k` comes back to a core that `i` has taken from it while that is
 //! idle; `looks` how often `k` takes any idle core. The last line is exact whoever takes from whom:
-//! each idle core belongs to one of those that are away and have lost none. Who was elsewhere before,
-//! on a chip that is no home of his, takes any idle core too.
+//! each idle core belongs to one of those that are away and have lost none. Who was elsewhere
+//! before, on a chip that is no home of his, takes any idle core too.
 
 /// Virtual processors of a partition that come to a chip and leave it, of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

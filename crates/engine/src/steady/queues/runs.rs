@@ -10,9 +10,10 @@
 //! x / (t f + (1 - t) (1 - j f) / (1 - j))
 //! ```
 //! and one whose work comes faster than it is done goes on until its caches are warm. Where bursts
-//! run beside what is there, on the other threads of the core, they queue for nothing: a run is then a
-//! busy period of as many servers as come, `exp(f u)` times as long as a single burst where the mean
-//! number is `u`, so that `j = 1 - exp(-u)` of the bursts join, and it has `x / (1 - j)^(f - 1)`.
+//! run beside what is there, on the other threads of the core, they queue for nothing: a run is
+//! then a busy period of as many servers as come, with `exp(f u)` bursts where the mean number of
+//! them at once is `u`, so that `j = 1 - exp(-u)` of the bursts join, and it has `x / (1 - j)^(f -
+//! 1)`.
 
 /// Runs on a core from a dispatch to the next, of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -8,13 +8,17 @@
 //! goes(chip) = count(chip) - level left(chip)      level >= 1, sum over the chips that go = come
 //! ```
 
+use crate::steady::queues::overflow::Offered;
+
 /// Virtual processors that come and go on a chip, and the cores there that nobody else keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(in crate::steady) struct Throng {
     /// How many there are, each weighted by how much it does; those of them that have other home
     /// chips on the node.
     pub count: f64,
     pub movable: f64,
+    /// What they want there, if each is where it was at first.
+    pub wanted: Offered,
     /// Cores that are not kept by somebody who always stays. Who is thrown off keeps none.
     pub left: f64,
     /// How many go to other chips, and how many may come.
@@ -22,6 +26,15 @@ pub(in crate::steady) struct Throng {
     pub room: f64,
     /// Chips between which some may go have the same number, the least of theirs.
     pub set: usize,
+}
+
+impl Throng {
+    /// Share of those that go that have gone after such a time, if one comes so often in a
+    /// nanosecond: each does when it first finds no core.
+    pub fn gone(&self, comes_per_ns: f64, ns: f64) -> f64 {
+        let often = self.wanted.lost(self.left) * comes_per_ns * ns;
+        often / (1.0 + often)
+    }
 }
 
 /// Steps in which the level is found.
@@ -114,6 +127,23 @@ mod tests {
         let each = [0.0, 9.0 / 7.0, 54.0 / 7.0];
         let near = |(found, wanted): (&f64, f64)| (found - wanted).abs() < 1e-3;
         assert!(found.iter().zip(each).all(near), "{found:?}");
+    }
+
+    #[test]
+    fn who_seldom_comes_or_seldom_finds_it_full_has_not_gone_yet() {
+        let wanting = |mean: f64| Throng {
+            wanted: Offered {
+                mean,
+                variance: mean,
+                most: 3.0 * mean,
+                ..Offered::default()
+            },
+            ..crowd(20.0, 20.0, 8.0)
+        };
+        let gone = |mean: f64, comes: f64| wanting(mean).gone(comes * 1e-9, 1e9);
+        assert!(gone(4.0, 100.0) < gone(7.0, 100.0) && gone(7.0, 100.0) < gone(10.0, 100.0));
+        assert!(gone(7.0, 1.0) < gone(7.0, 1e3) && gone(10.0, 1e5) > 0.99);
+        assert_eq!(gone(1.0, 0.0), 0.0);
     }
 
     #[test]

@@ -8,8 +8,10 @@ use crate::ids::{ChipId, NodeId, Span};
 use crate::spec::Policy;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
-use crate::steady::layout::state::State;
+use crate::steady::layout::state::{in_use, State};
 use crate::steady::queues::throng::{level, Throng};
+use crate::steady::windows::evictions::LONG_NS;
+use crate::steady::windows::homes::offered;
 
 impl State {
     /// Which share of a partition is on which of its home chips.
@@ -22,6 +24,14 @@ impl State {
         let rest = form.homes.iter().skip(found.len());
         let shares = found.chain(rest.map(|(_, share)| *share));
         form.home_chips().zip(shares)
+    }
+
+    /// Share of a partition that is on other home chips than its virtual processors' own.
+    pub(in crate::steady) fn moved_home(&self, at: usize, form: &Form) -> f64 {
+        let own = form.homes.iter().map(|(_, share)| *share);
+        let own = own.chain(form.more_homes.iter().map(|_| 0.0));
+        let pairs = self.at_home[at].iter().zip(own);
+        pairs.map(|(now, own)| (now - own).max(0.0)).sum()
     }
 
     /// Finds for each partition which part of it is on which of its home chips.
@@ -79,6 +89,7 @@ impl State {
                 let crowd = &mut self.crowds[*chip];
                 crowd.count += share * all;
                 crowd.movable += if moves { share * all } else { 0.0 };
+                crowd.wanted.add(offered(&self.doing[at], form, *share));
             }
             if moves {
                 let all = here().map(|(chip, _)| *chip).chain(more().copied());
@@ -103,7 +114,8 @@ impl State {
     /// Those of a partition that go from its crowded home chips of a node come to the others.
     fn spread_out(&mut self, at: usize, form: &Form, node: NodeId) {
         let chips = self.tree.chips_of(node);
-        let crowds = &self.crowds;
+        let (crowds, doing) = (&self.crowds, &self.doing[at]);
+        let comes_per_ns = doing.load.wakes_per_ns / in_use(doing, form);
         let here = || form.home_chips().filter(|chip| chips.contains(*chip));
         let room: f64 = here().map(|chip| crowds[chip].room).sum();
         if room <= 0.0 || here().count() < 2 {
@@ -113,6 +125,7 @@ impl State {
         for (chip, now) in form.home_chips().zip(&mut self.at_home[at]) {
             if chips.contains(chip) && crowds[chip].goes > 0.0 {
                 let goes = *now * crowds[chip].goes / crowds[chip].movable;
+                let goes = goes * crowds[chip].gone(comes_per_ns, LONG_NS);
                 *now -= goes;
                 gone += goes;
             }

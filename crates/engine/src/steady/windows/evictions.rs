@@ -15,7 +15,7 @@ use crate::steady::layout::state::{Doing, State};
 /// Share of the time with work in which one has a core that waits for a window now and then.
 const WAITS: f64 = 0.99;
 /// What happens less often than this is not found in a run [ns].
-const LONG_NS: f64 = 1e9;
+pub(in crate::steady) const LONG_NS: f64 = 1e9;
 /// Excess for its weight, in parts of the mean, up to which a partition is behind all of the time,
 /// and from which on it is ahead: those that are alike have the mean. Assumed: a run's excess
 /// varies from window to window, so that one near the mean is ahead in some of them; the first from

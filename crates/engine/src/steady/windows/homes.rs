@@ -259,10 +259,11 @@ impl State {
         shares.iter_mut().for_each(|share| *share = 0.0);
         let there = (form, self.homes_of(at, form));
         let away = scatter(&self.tree, there, near, far, &self.spare, &mut shares);
-        let shut_out = self.shut_out(at, form);
+        let (shut_out, moved) = (self.shut_out(at, form), self.moved_home(at, form));
         let doing = &mut self.doing[at];
         doing.shut_out += 0.5 * self.pace * (shut_out - doing.shut_out);
         doing.away = away;
+        doing.roved = (1.0 - away[0] - away[1]).max(0.0) * moved;
         settle_sites(doing, form, &mut shares, 0.5 * self.pace);
         self.row = shares;
         let is_home = |site: &&Site| form.is_home(ChipId::new(site.chip));
@@ -345,7 +346,7 @@ fn add_strangers(
         if !near {
             nodes.add(node, ranks, stranger);
             chips.add(site.chip, ranks, stranger);
-        } else if form.homes.iter().all(|(home, _)| *home != chip) {
+        } else if form.home_chips().all(|home| home != chip) {
             chips.add(site.chip, seats, stranger);
         }
     }
