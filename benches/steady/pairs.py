@@ -7,13 +7,16 @@ import random
 import statistics
 from array import array
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from scenarios import PLATFORMS, Table, toml
 
 from homenode import _engine
 from homenode.errors import HomenodeError
+from homenode.model.spec import PartitionSpec, Spec
+from homenode.simulate.answers import PartitionSolved
 from homenode.simulate.scenario import Scenario
+from homenode.simulate.solved.sureness import kind_of, platform_of
 
 SECOND = 1_000_000_000
 GUESTS = "virtual machines"
@@ -60,6 +63,8 @@ class Row:
     """Half of the 95 % interval of the simulated figure, by its mean."""
     cause: str
     """In which book most of the difference lies."""
+    sort: tuple[str | None, str]
+    """Platform and kind as `homenode.simulate.solved.sureness` tells them."""
 
     @property
     def deviation(self) -> float:
@@ -190,7 +195,14 @@ def _row(
         crowded=any(chip // spec["machine"]["chips_per_node"] in full for chip in one["home"]),
         chance=_chance(parts, kind),
         cause="how much it gets" if kind in _ALWAYS else _cause(of, totals),
+        sort=_sort(spec, one, of),
     )
+
+
+def _sort(spec: dict[str, Any], one: dict[str, Any], of: dict[str, Any]) -> tuple[str | None, str]:
+    """Platform and kind of a partition, as they are told with solved cores."""
+    platform = platform_of(cast("Spec", spec), cast("PartitionSpec", one))
+    return platform, kind_of(platform, cast("PartitionSolved", of))
 
 
 def _loads(one: dict[str, Any]) -> list[dict[str, Any]]:

@@ -14,13 +14,19 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 from pairs import Pair, Row, pair
 from scenarios import PLATFORMS
 
+from homenode.simulate.solved.sureness import KINDS
+from homenode.simulate.solved.sureness import PLATFORMS as PLATFORM_NAMES
+
 _LITTLE = 0.01
 """Cores below which a partition is not compared."""
 _MOST_REFUSED = 3
+_FEWEST = 40
+"""Partitions of a kind from which on what 95 of 100 are within is told: two are beyond it then."""
 _FAR = 0.15
 """Deviation from which on its cause is told."""
 
@@ -95,6 +101,22 @@ def report(platform: str, pairs: Sequence[Pair], worst: int) -> None:
         )
 
 
+def sureness_table(rows: Sequence[Row]) -> str:
+    """By platform and kind of partition, the deviation of cores that 95 of 100 are within."""
+    lines = ["platform,kind,partitions,cores"]
+    for platform in PLATFORM_NAMES:
+        for kind in KINDS:
+            sizes = sorted(
+                abs(row.deviation)
+                for row in rows
+                if row.sort == (platform, kind) and all(row.steady) and not row.unknown
+            )
+            if len(sizes) >= _FEWEST:
+                within = sizes[math.ceil(0.95 * len(sizes)) - 1]
+                lines.append(f'"{platform}",{kind},{len(sizes)},{within:.3f}')
+    return "\n".join([*lines, ""])
+
+
 def main() -> int:
     """Compare the platforms that are named, all if none is."""
     parser = argparse.ArgumentParser(description=main.__doc__)
@@ -104,12 +126,18 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=4.0, help="simulated time of each")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--worst", type=int, default=0, help="partitions to list")
+    parser.add_argument("--sureness", type=Path, help="table of what is near, for the package")
     asked = parser.parse_args()
     numbers = range(asked.first, asked.first + asked.count)
+    rows: list[Row] = []
     for platform in asked.platforms or PLATFORMS:
         with ProcessPoolExecutor(asked.jobs) as pool:
             jobs = [(platform, number, asked.seconds) for number in numbers]
-            report(platform, [one for one in pool.map(pair, jobs) if one], asked.worst)
+            pairs = [one for one in pool.map(pair, jobs) if one]
+        report(platform, pairs, asked.worst)
+        rows += compared(pairs)
+    if asked.sureness:
+        asked.sureness.write_text(sureness_table(rows), encoding="utf-8")
     return 0
 
 

@@ -99,7 +99,7 @@ def _json(of: Solved, checked: tuple[Run, list[Beside]] | None) -> dict[str, Any
     said: dict[str, Any] = {
         "solved": True,
         "left_out": list(of.left_out),
-        "homes_full": list(of.crowded),
+        "within": {name: sure.cores for name, sure in of.sureness.items()},
     }
     if of.balances:
         said["balances"] = {name: list(both) for name, both in of.balances.items()}

@@ -35,12 +35,7 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
         lines.append(
             f"A cap may hold {listed(limited, 4)} up within a window: response is left out there."
         )
-    crowded = list(dict.fromkeys(name for one in solved for name in one.crowded))
-    if crowded:
-        lines.append(
-            f"Homes of {listed(crowded, 4)} are full: there cores are less sure; --check says how"
-            " near they are."
-        )
+    lines += _sureness(solved)
     balances = {name: of for one in solved for name, of in one.balances.items()}
     if balances:
         each = [
@@ -53,6 +48,21 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
             " figure is told; several replications of `homenode run` show it."
         )
     return [*lines, f"left out: {', '.join(left_out)}"]
+
+
+def _sureness(solved: Sequence[Solved]) -> list[str]:
+    """How near cores are, the surest first; of several layouts the least sure."""
+    worst: dict[str, float] = {}
+    for name, sure in (pair for one in solved for pair in one.sureness.items()):
+        worst[name] = max(sure.cores, worst.get(name, 0.0))
+    if not worst:
+        return []
+    alike: dict[float, list[str]] = {}
+    for name, within in worst.items():
+        alike.setdefault(within, []).append(name)
+    each = [f"{100 * within:.2g} % for {listed(alike[within], 4)}" for within in sorted(alike)]
+    first = "Of 100 partitions like these 95 use as many cores in a simulation within"
+    return [f"{first} {'; '.join(each)}. --check says how near these are."]
 
 
 def beside_table(rows: Sequence[Beside], run: str) -> Table:

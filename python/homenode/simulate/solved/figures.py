@@ -28,13 +28,10 @@ from homenode.simulate.kept.summarize import metric_of, steadiness
 from homenode.simulate.kept.totals import NS_PER_S, Totals, UnknownCounterError
 from homenode.simulate.runner.job import Job
 from homenode.simulate.solved.counters import as_answer, is_limited, is_recorded
+from homenode.simulate.solved.sureness import Sureness, sureness
 
 SIMULATED_ONLY = "only a simulation tells it"
 HISTORY = "which of them comes about hangs on what was before"
-FULL = 0.9
-"""Share of a node's cores that those at home there use from which on their figures are less sure:
-who goes elsewhere then hangs on what a mean does not tell.
-"""
 
 
 class Solved(Figures):
@@ -177,26 +174,13 @@ class Solved(Figures):
         return tuple(one["name"] for one in partitions if is_limited(self.spec, one))
 
     @functools.cached_property
-    def crowded(self) -> tuple[str, ...]:
-        """Partitions at home where those at home use almost all cores: their figures are less
-        sure.
+    def sureness(self) -> dict[str, Sureness]:
+        """How near cores of partitions like these were to simulated ones; those are left out of
+        which nothing was compared, or no figure is told.
         """
-        machine, used = (
-            self.spec["machine"],
-            dict.fromkeys(range(self.spec["machine"]["nodes"]), 0.0),
-        )
-        shared = [one for one in self.spec["partitions"] if shared_of(one) is not None]
-        cores = {one["name"]: one["cores"] for one in self.answer["partitions"]}
-        chips = machine["chips_per_node"]
-        for one in shared:
-            for chip in one["home"]:
-                used[chip // chips] += cores[one["name"]] / len(one["home"])
-        threads = machine["hypervisor"].get("siblings", 1)
-        most = FULL * chips * machine["cores_per_chip"] * threads
-        full = {node for node, cores_used in used.items() if cores_used > most}
-        return tuple(
-            one["name"] for one in shared if any(chip // chips in full for chip in one["home"])
-        )
+        pairs = zip(self.spec["partitions"], self.answer["partitions"], strict=True)
+        each = {one["name"]: sureness(self.spec, one, of) for one, of in pairs}
+        return {name: of for name, of in each.items() if of and name not in self.balances}
 
     def __repr__(self) -> str:
         return f"Solved({self.name!r}, partitions {', '.join(self.partitions)})"
