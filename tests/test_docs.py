@@ -69,7 +69,8 @@ def test_the_gallery_has_every_chart_that_there_is() -> None:
         "courses": "Cores over time, and responses", "curves": "How a z/VM partition scales",
         "heat": "A sweep of two things", "intervals": "One host against another",
         "loads": "What comes out under each load", "lying": "Headroom over days",
-        "moves": "Advice, before and after", "slices": "Who was on which core",
+        "moves": "Advice, before and after", "sizes": "A study of several sizes",
+        "slices": "Who was on which core",
         "spreads": "Responses and waits for a core",
         "waterfall": "Where the cores of a partition went",
     }  # fmt: skip

@@ -59,6 +59,7 @@ DRAWN = {
     "Published and simulated": ["study", "z14-caf"],
     "One host against another": ["measure", "compare", "old.json", "new.json"],
     "What comes out under each load": ["measure", "show", "new.json"],
+    "A study of several sizes": ["study", "zvm-80-memory-rich"],
 }  # fmt: skip
 """Each chart's command."""
 
