@@ -312,34 +312,3 @@ fn a_message_that_is_too_large_is_refused() {
     let told = refused(&host("core:2", waking(0, 0), vec![one]));
     assert!(told.contains("message_bytes"), "{told}");
 }
-
-/// A program of as many threads as there are processors, each with 100 us to do in a step.
-fn program(threads_of: u16) -> Partition {
-    let workload = Workload::Barriers {
-        count: 1,
-        threads: threads_of,
-        burst_work: Distribution::Constant,
-    };
-    let mut one = group("a", threads(threads_of, 100, of_cgroup(0)), workload);
-    one.profile.instructions_per_unit = f64::from(threads_of) * 100.0 * US;
-    one
-}
-
-/// Whoever is last wakes all others one after the other: he is so much later himself, and each
-/// of them by the interrupts sent before its own and by its way out of idling.
-#[test]
-fn who_wakes_many_pays_for_each() {
-    for (count, interrupt, idle) in [(2, 3, 5), (4, 3, 5), (8, 3, 5), (4, 0, 0), (4, 10, 2)] {
-        let spec = host(
-            &format!("core:{count}"),
-            waking(interrupt, idle),
-            vec![program(count)],
-        );
-        let (cpu, lasts) = transaction(&run(&spec, 0));
-        let others = f64::from(count) - 1.0;
-        let (sent, way) = (interrupt as f64 * US, idle as f64 * US);
-        close(cpu, f64::from(count) * 100.0 * US + others * sent);
-        let (last_woken, waker) = ((others - 1.0) * sent + way, others * sent);
-        close(lasts, 100.0 * US + last_woken.max(waker));
-    }
-}

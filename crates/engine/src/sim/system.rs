@@ -148,9 +148,6 @@ pub trait System: Sized {
         world.run_on(job, to);
     }
 
-    /// A runner has woken others and goes on.
-    fn has_woken(_world: &mut World<Self>, _vp: VpId) {}
-
     /// Whether a queue lock whose next owner is off its core goes to whoever comes to it.
     fn steals(&self, _partition: PartitionId) -> bool {
         false

@@ -14,7 +14,6 @@ use crate::guest::workload::JobId;
 use crate::guest::Cpu;
 use crate::ids::{CoreId, VpId};
 use crate::kernel::When;
-use crate::sim::system::System;
 use crate::sim::world::World;
 use crate::spec::Processors;
 
@@ -84,27 +83,10 @@ impl World<Host> {
             if idle_from.is_some_and(|from| now - from < poll) {
                 return;
             }
-            // Its interrupt comes after those that the waker has sent before.
-            let before = self.wakes().owed[waking.by];
             let on = &mut self.at.cores[core];
-            on.settled_at = on.settled_at.max(now + before + way);
+            on.settled_at = on.settled_at.max(now + way);
         }
         self.wakes().owed[waking.by] += sending;
-    }
-
-    /// A runner has woken others and has work: it sends its interrupts before it goes on.
-    pub(super) fn pays_for_wakes(&mut self, vp: VpId) {
-        let processes = self.sys.is_processes(&self.spec, self.vp(vp).partition);
-        let owed = match self.vp(vp).core {
-            Some(_) if processes => std::mem::take(&mut self.wakes().owed[vp]),
-            _ => 0,
-        };
-        if owed > 0 {
-            let (now, core) = (self.now, self.core_of(vp));
-            let on = &mut self.at.cores[core];
-            on.stall_until = on.stall_until.max(When::at(now)) + owed;
-            on.spin_from = When::NEVER;
-        }
     }
 
     /// Nobody runs on a core from now on.
