@@ -106,8 +106,9 @@ impl State {
     /// theirs taken as many go elsewhere as come back, so all that come home to a core that is not
     /// their last are as many as find it taken.
     fn comes_home(&self, at: usize, form: &Form) -> f64 {
-        if self.machine.hypervisor.policy != Policy::Phyp {
-            return 0.0; // The last core is looked at first, wherever it is.
+        let out = self.doing[at].out;
+        if self.machine.hypervisor.policy != Policy::Phyp || out <= 0.0 {
+            return 0.0; // Nobody is elsewhere, or the last core is looked at first, wherever it is.
         }
         let (mut taken, mut all) = (0.0, 0.0);
         let sites = self.doing[at].sites.iter();
@@ -120,7 +121,6 @@ impl State {
                 all += site.share;
             }
         }
-        let out = self.doing[at].out;
         let leaves = (1.0 - out) * taken / f64::max(all, 1e-9);
         leaves / (out + leaves).max(1e-9)
     }
