@@ -117,10 +117,20 @@ def sureness_table(rows: Sequence[Row]) -> str:
     return "\n".join([*lines, ""])
 
 
+def _asked(word: str) -> tuple[str, int | None]:
+    """A platform, and how many scenarios of it."""
+    name, _, count = word.partition(":")
+    if name not in PLATFORMS:
+        raise argparse.ArgumentTypeError(f"{name} is none of {', '.join(PLATFORMS)}")
+    return name, int(count) if count else None
+
+
 def main() -> int:
     """Compare the platforms that are named, all if none is."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("platforms", nargs="*", choices=[[], *PLATFORMS])
+    parser.add_argument(
+        "platforms", nargs="*", type=_asked, metavar="PLATFORM[:COUNT]", help=", ".join(PLATFORMS)
+    )
     parser.add_argument("--count", type=int, default=500, help="scenarios of each")
     parser.add_argument("--first", type=int, default=0, help="number of the first")
     parser.add_argument("--seconds", type=float, default=4.0, help="simulated time of each")
@@ -128,9 +138,9 @@ def main() -> int:
     parser.add_argument("--worst", type=int, default=0, help="partitions to list")
     parser.add_argument("--sureness", type=Path, help="table of what is near, for the package")
     asked = parser.parse_args()
-    numbers = range(asked.first, asked.first + asked.count)
     rows: list[Row] = []
-    for platform in asked.platforms or PLATFORMS:
+    for platform, count in asked.platforms or [(name, None) for name in PLATFORMS]:
+        numbers = range(asked.first, asked.first + (count or asked.count))
         with ProcessPoolExecutor(asked.jobs) as pool:
             jobs = [(platform, number, asked.seconds) for number in numbers]
             pairs = [one for one in pool.map(pair, jobs) if one]

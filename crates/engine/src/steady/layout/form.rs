@@ -19,7 +19,7 @@ use crate::steady::queues::kinds::Kinds;
 use crate::steady::queues::locks::{Lock, MOST_RELEASES};
 
 /// Share of a processor for which a guest's virtual processors together hold a lock, from which on
-/// lines of halted waiters last: below it simulations begin none that does.
+/// lines of halted waiters last: below it simulations begin none that does. Assumed, 0.2 to 0.5.
 const LINES_FROM: f64 = 0.3;
 
 /// One form of a partition.
@@ -98,7 +98,7 @@ impl Form {
             partition: one.name.clone(),
             what: what.into(),
         };
-        if let Some(what) = only_simulated(spec, one, host.as_ref()) {
+        if let Some(what) = only_simulated(machine, one, host.as_ref()) {
             return Err(unknown(what));
         }
         let guests = Guests::of(one)?;
@@ -115,13 +115,11 @@ impl Form {
         let filled = Filled::of(one, machine.smt.parts, stays)
             .with(again_of(demand, &each))
             .beside(staying(&each));
-        let in_turn = match &guests {
-            Some(guests) => guests.open.into(),
-            None => in_turn(demand.arrivals, filled),
-        };
+        let in_turn = in_turn(guests.as_ref(), demand.arrivals, filled);
         let homes = homes(tree, one, in_turn);
-        let with_homes = workloads.iter_mut();
-        with_homes.for_each(|of| of.homes.clone_from(&homes));
+        workloads
+            .iter_mut()
+            .for_each(|of| of.homes.clone_from(&homes));
         Ok(Self {
             demand,
             filled,
@@ -277,8 +275,12 @@ fn lock_only_simulated(machine: &Machine, one: &Partition) -> Option<&'static st
 }
 
 /// What of a partition only events tell.
-fn only_simulated(spec: &Spec, one: &Partition, host: Option<&Threads>) -> Option<&'static str> {
-    if let Some(what) = lock_only_simulated(&spec.machine, one) {
+fn only_simulated(
+    machine: &Machine,
+    one: &Partition,
+    host: Option<&Threads>,
+) -> Option<&'static str> {
+    if let Some(what) = lock_only_simulated(machine, one) {
         return Some(what);
     }
     let profile = &one.profile;
@@ -350,8 +352,12 @@ impl Form {
     }
 }
 
-/// Virtual processors that are ever used: threads that always have work stay on the first ones.
-fn in_turn(arrivals: Arrivals, filled: Filled) -> u32 {
+/// Virtual processors that are ever used: of z/VM those not parked; threads that always have work stay
+/// on the first ones.
+fn in_turn(guests: Option<&Guests>, arrivals: Arrivals, filled: Filled) -> u32 {
+    if let Some(guests) = guests {
+        return guests.open.into();
+    }
     match arrivals {
         Arrivals::Always(threads, _) => {
             let busy = Busy::of(filled, (threads as u32).min(filled.threads()));

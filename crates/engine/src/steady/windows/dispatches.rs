@@ -226,17 +226,13 @@ impl State {
         }
         let each = form.kinds.counts(load.vps).map(|count| share * count);
         let others = form.kinds.others();
-        let fresh = if form.is_home(chip) {
-            0.0
-        } else {
-            doing.comes_home
-        };
+        let is_home = form.is_home(chip);
+        let fresh = if is_home { 0.0 } else { doing.comes_home };
         let of = |count: f64, part: f64| {
             Comer::of(at, (count, others), part * cores, part * wakes).afresh(fresh)
         };
         // Away from home they are few, and all who are there for now. Of very many partitions each
         // is one of many on its chip, and each pair takes time.
-        let is_home = form.is_home(chip);
         let is_told_apart = is_home && self.doing.len() <= MANY;
         let all = [of(each.iter().sum(), 1.0)];
         let apart: [Comer; KINDS] = std::array::from_fn(|kind| of(each[kind], SHARES[kind]));

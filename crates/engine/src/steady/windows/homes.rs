@@ -118,7 +118,9 @@ impl State {
             let to = (&mut self.seats, &mut self.nodes);
             let leaves = self.machine.hypervisor.policy == Policy::Phyp;
             let ranks = if leaves { LAST } else { ranks };
-            add_strangers(&self.tree, (doing, form), (seats, ranks), to);
+            // The home chips of which it was told above how much of it is there.
+            let told = self.at_home[at].len();
+            add_strangers(&self.tree, (doing, form, told), (seats, ranks), to);
         }
         (self.doing[at].first, self.doing[at].roamed) = found;
     }
@@ -326,7 +328,7 @@ fn come_back(doing: &Doing, half_window: f64) -> f64 {
 /// anyone who is entitled.
 fn add_strangers(
     tree: &Topology,
-    (doing, form): (&Doing, &Form),
+    (doing, form, told): (&Doing, &Form, usize),
     (seats, ranks): ([f64; RANKS], [f64; RANKS]),
     (chips, nodes): (&mut Groups, &mut Groups),
 ) {
@@ -346,7 +348,7 @@ fn add_strangers(
         if !near {
             nodes.add(node, ranks, stranger);
             chips.add(site.chip, ranks, stranger);
-        } else if form.home_chips().all(|home| home != chip) {
+        } else if form.home_chips().take(told).all(|home| home != chip) {
             chips.add(site.chip, seats, stranger);
         }
     }

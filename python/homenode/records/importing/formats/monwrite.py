@@ -199,9 +199,8 @@ def _used(then: Ticks, now: Ticks, span: int) -> float | None:
         return None
     if user + system + wait == 0:
         return 0.0
-    return (
-        (user + system) / elapsed if abs(user + system + wait - elapsed) <= _SUM * elapsed else None
-    )
+    adds_up = abs(user + system + wait - elapsed) <= _SUM * elapsed
+    return (user + system) / elapsed if adds_up else None
 
 
 FORMATS: tuple[FileFormat, ...] = (Monwrite(),)
