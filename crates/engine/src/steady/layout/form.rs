@@ -352,8 +352,8 @@ impl Form {
     }
 }
 
-/// Virtual processors that are ever used: of z/VM those not parked; threads that always have work stay
-/// on the first ones.
+/// Virtual processors that are ever used: of z/VM those not parked; threads that always have work
+/// stay on the first ones.
 fn in_turn(guests: Option<&Guests>, arrivals: Arrivals, filled: Filled) -> u32 {
     if let Some(guests) = guests {
         return guests.open.into();
