@@ -11,6 +11,7 @@ use crate::steady::layout::core_types::CoreTypes;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::scope::Scope;
+use crate::steady::leap::Tamed;
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::devices::Handled;
 use crate::steady::queues::filling::THREADS;
@@ -111,6 +112,7 @@ pub(in crate::steady) struct Doing {
     pub load: Load,
     /// Share of the time with work in which a dispatch holds a virtual processor up.
     pub stalled: f64,
+    pub stalled_by: Tamed,
     /// What cold caches add to a burst [ns].
     pub reload_ns: f64,
     /// Instructions of a burst, those of z/VM's own for it included, and what comes on top.
@@ -126,6 +128,8 @@ pub(in crate::steady) struct Doing {
     pub dispatches: f64,
     /// Share of the time with work in which its virtual processors have a core.
     pub served: f64,
+    /// The same but for what it waits at its own cap.
+    pub let_run: f64,
     /// How they wait under PR/SM although they are within their share.
     pub waits: Waits,
     /// Whether all cores are used by those that are entitled to them, so that what is entitled to
@@ -193,6 +197,7 @@ impl Doing {
             stalled: self.stalled,
             reload_ns: self.reload_ns,
             served: 1.0,
+            let_run: 1.0,
             in_use: f64::from(form.filled.vps()),
             ..Self::default()
         };
