@@ -6,6 +6,7 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{classes, Caches, Doing, Site, State};
 use crate::steady::leap::{Leap, Went};
+use crate::steady::queues::capped::Capped;
 use crate::steady::queues::chain;
 use crate::steady::queues::filling::{Filled, THREADS};
 use crate::steady::queues::held_up;
@@ -285,9 +286,11 @@ impl State {
     /// The same of a single workload.
     fn queue_one(&mut self, at: usize, form: &Form) {
         let asked = form.serves.as_ref().map(|of| self.asked(at, form, of));
+        let cap = self.capped(at, form);
+        let cap = cap.map_or(f64::INFINITY, Capped::at_once);
         let doing = &mut self.doing[at];
         let demand = &form.demand;
-        let working = doing.served * (1.0 - doing.stalled) * doing.handled.leaves();
+        let working = doing.let_run * (1.0 - doing.stalled) * doing.handled.leaves();
         let mut rates = [0.0; THREADS];
         let own = rates.iter_mut().zip(doing.ns).enumerate();
         for (threads, (rate, ns)) in own.take(form.fixed.len()).skip(1) {
@@ -308,8 +311,9 @@ impl State {
                 let at = (lock, share, &mut self.locks[at]);
                 held_up::load(arrivals, &rates, (filled, known), at)
             }
-            None => chain::load(arrivals, &rates, filled, known),
+            None => chain::load(arrivals, &rates, filled, known, cap),
         };
+        doing.served = doing.let_run * (1.0 - doing.load.stopped);
         doing.load.overrun |= doing.handled.is_short(demand, part);
         doing
             .load

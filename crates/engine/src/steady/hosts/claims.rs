@@ -45,6 +45,7 @@ impl State {
             };
             let before = doing.served;
             doing.served += 0.5 * self.pace * (served.clamp(1e-6, 1.0) - before);
+            doing.let_run = doing.served;
             change = change.max((doing.served - before).abs() / before);
             // What is beside the work has what that leaves.
             let left = f64::from(forms[at].filled.vps()) - doing.served * doing.load.vps;

@@ -34,8 +34,10 @@ pub(in crate::steady) struct Load {
     pub bursts_per_ns: f64,
     /// Times in a nanosecond that a burst finds its virtual processor without work.
     pub wakes_per_ns: f64,
-    /// Share of the bursts that find all virtual processors at work.
-    pub full: f64,
+    /// Shares of the bursts that find all virtual processors at work, and all on one's own chip.
+    pub full: [f64; 2],
+    /// Share of the time with work in which it waits at its cap.
+    pub stopped: f64,
     /// Share of the threads' time that they spin for a lock for which they sleep in the end.
     pub spun: f64,
     /// Whether more comes than can go.
@@ -57,27 +59,29 @@ impl Load {
 const TAIL: f64 = 1e-9;
 
 /// Works a chain out. `rates[k]` are bursts that a virtual processor with `k` busy threads does in
-/// a nanosecond; `filled` says how many have how many.
+/// a nanosecond; `filled` says how many have how many. No more than `cap` virtual processors run at
+/// once on the mean, however many have work.
 pub(in crate::steady) fn load(
     arrivals: Arrivals,
     rates: &[f64; THREADS],
     filled: Filled,
     known: &[Busy],
+    cap: f64,
 ) -> Load {
     match arrivals {
         Arrivals::Never => Load::default(),
         Arrivals::Always(threads, duty) => always(threads, duty, rates, filled),
-        Arrivals::Open(per_ns) => {
-            walk(|_| per_ns, rates, (filled, known), None).unwrap_or_else(|| {
+        Arrivals::Open(per_ns) => walk(|_| per_ns, rates, (filled, known, cap), None)
+            .unwrap_or_else(|| {
                 let mut all = always(f64::from(filled.threads()), 1.0, rates, filled);
                 (all.overrun, all.runnable) = (true, f64::INFINITY);
+                all.stopped = (1.0 - cap / all.vps).max(0.0);
                 all
-            })
-        }
+            }),
         Arrivals::Closed(count, away_ns) if away_ns <= 0.0 => always(count, 1.0, rates, filled),
         Arrivals::Closed(count, away_ns) => {
             let coming = |n| (count - n) / away_ns;
-            walk(coming, rates, (filled, known), Some(count)).unwrap_or_default()
+            walk(coming, rates, (filled, known, cap), Some(count)).unwrap_or_default()
         }
     }
 }
@@ -103,6 +107,8 @@ pub(in crate::steady) struct Now {
     pub busy: Busy,
     /// Mean square of those with work.
     pub squares: f64,
+    /// Part of those with work that waits at a cap.
+    pub stopped: f64,
     /// Bursts done in a nanosecond.
     pub rate: f64,
     /// Threads that are woken in a nanosecond though no burst comes.
@@ -121,11 +127,25 @@ impl Now {
         Self {
             busy: self.busy.mix(other.busy, part),
             squares: of(self.squares, other.squares),
+            stopped: of(self.stopped, other.stopped),
             rate: of(self.rate, other.rate),
             woken: of(self.woken, other.woken),
             waiting: of(self.waiting, other.waiting),
             threads: of(self.threads, other.threads),
             spins: of(self.spins, other.spins),
+        }
+    }
+
+    /// Of which no more virtual processors run than this.
+    fn within(self, cap: f64) -> Self {
+        if self.busy.vps <= cap {
+            return self;
+        }
+        let runs = cap / self.busy.vps;
+        Self {
+            rate: runs * self.rate,
+            stopped: 1.0 - runs,
+            ..self
         }
     }
 
@@ -146,7 +166,7 @@ impl Now {
 fn walk(
     arrivals: impl Fn(f64) -> f64,
     rates: &[f64; THREADS],
-    (filled, known): (Filled, &[Busy]),
+    (filled, known, cap): (Filled, &[Busy], f64),
     count: Option<f64>,
 ) -> Option<Load> {
     let most = filled.threads();
@@ -154,7 +174,7 @@ fn walk(
         let there = n.min(most);
         let told = known.get(there as usize).copied();
         let busy = told.unwrap_or_else(|| Busy::of(filled, there));
-        Now::of(busy, rates, (n, most))
+        Now::of(busy, rates, (n, most)).within(cap)
     };
     walk_through(arrivals, at, (most, filled.returns), count)
 }
@@ -212,6 +232,8 @@ struct Sums {
     load: Load,
     squares: f64,
     coming: f64,
+    /// Virtual processors with work that run.
+    runs: f64,
     /// All that come.
     came: f64,
     /// Busy threads.
@@ -224,7 +246,9 @@ impl Sums {
         self.load.wakes_per_ns += coming * busy.wakes;
         if returns {
             self.coming += coming;
-            self.load.full += coming * busy.full;
+            for (sum, full) in self.load.full.iter_mut().zip(busy.full) {
+                *sum += coming * full;
+            }
         }
     }
 
@@ -238,8 +262,9 @@ impl Sums {
     fn add_last(&mut self, p: f64, n: f64, now: &Now) {
         self.all += p;
         for (sum, vps) in self.load.with.iter_mut().zip(now.busy.with) {
-            *sum += p * vps;
+            *sum += p * (1.0 - now.stopped) * vps;
         }
+        self.runs += p * (1.0 - now.stopped) * now.busy.vps;
         self.load.vps += p * now.busy.vps;
         self.squares += p * now.squares;
         self.load.runnable += p * n;
@@ -261,10 +286,12 @@ impl Sums {
     fn scale(&mut self, by: f64) {
         self.all *= by;
         self.squares *= by;
+        self.runs *= by;
         self.coming *= by;
         self.came *= by;
         self.threads *= by;
-        self.load.with.iter_mut().for_each(|sum| *sum *= by);
+        let each = self.load.with.iter_mut().chain(&mut self.load.full);
+        each.for_each(|sum| *sum *= by);
         for sum in [
             &mut self.load.vps,
             &mut self.load.runnable,
@@ -272,7 +299,6 @@ impl Sums {
             &mut self.load.held,
             &mut self.load.bursts_per_ns,
             &mut self.load.wakes_per_ns,
-            &mut self.load.full,
             &mut self.load.spun,
         ] {
             *sum *= by;
@@ -282,9 +308,16 @@ impl Sums {
     fn load(mut self) -> Load {
         let all = self.all;
         self.scale(1.0 / all);
-        self.load.full /= self.coming.max(1e-300);
+        let coming = self.coming.max(1e-300);
+        self.load.full.iter_mut().for_each(|full| *full /= coming);
         self.load.held /= self.came.max(1e-300);
         self.load.spun /= self.threads.max(1e-300);
+        if self.runs < self.load.vps {
+            // How many threads are busy while they run is what it is of all that are with work.
+            let all = self.load.vps / self.runs.max(1e-300);
+            self.load.with.iter_mut().for_each(|vps| *vps *= all);
+            self.load.stopped = 1.0 - 1.0 / all;
+        }
         self.load.vps_variance = (self.squares - self.load.vps * self.load.vps).max(0.0);
         self.load
     }
@@ -305,22 +338,37 @@ mod tests {
     fn one_processor_is_the_queue_of_textbooks() {
         let (filled, rates) = single(1);
         for load in [0.1, 0.5, 0.9, 0.99] {
-            let found = super::load(Arrivals::Open(load), &rates, filled, &[]);
+            let found = super::load(Arrivals::Open(load), &rates, filled, &[], f64::INFINITY);
             assert!((found.vps - load).abs() < 1e-9);
             assert!((found.runnable - load / (1.0 - load)).abs() < 1e-6 / (1.0 - load));
             assert!((found.wakes_per_ns - load * (1.0 - load)).abs() < 1e-9);
         }
-        assert!(super::load(Arrivals::Open(1.0), &rates, filled, &[]).overrun);
+        assert!(super::load(Arrivals::Open(1.0), &rates, filled, &[], f64::INFINITY).overrun);
     }
 
     #[test]
     fn several_processors_are_erlangs_queue() {
         // M/M/3 with an offered load of 2: chance to wait 4/9, mean queue 8/9.
         let (filled, rates) = single(3);
-        let found = super::load(Arrivals::Open(2.0), &rates, filled, &[]);
+        let found = super::load(Arrivals::Open(2.0), &rates, filled, &[], f64::INFINITY);
         assert!((found.vps - 2.0).abs() < 1e-9);
         assert!((found.runnable - 26.0 / 9.0).abs() < 1e-9);
         assert!((found.held - 4.0 / 9.0).abs() < 1e-9 && (found.waiting - 8.0 / 9.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn at_a_cap_no_more_is_done_however_many_have_work() {
+        // Three of which one runs at once: as one processor, of which all that is there is at work.
+        let (filled, rates) = single(3);
+        let found = super::load(Arrivals::Open(0.5), &rates, filled, &[], 1.0);
+        assert!((found.runnable - 1.0).abs() < 1e-9);
+        assert!((found.vps * (1.0 - found.stopped) - 0.5).abs() < 1e-9);
+        assert!((found.with[1] - found.vps).abs() < 1e-9);
+        let over = super::load(Arrivals::Open(1.5), &rates, filled, &[], 1.0);
+        assert!(over.overrun && (over.stopped - 2.0 / 3.0).abs() < 1e-9);
+        let waits = [3.0, 2.5, 2.0, 1.5]
+            .map(|cap| super::load(Arrivals::Open(1.0), &rates, filled, &[], cap).runnable);
+        assert!(waits.windows(2).all(|two| two[0] < two[1]), "{waits:?}");
     }
 
     #[test]
@@ -330,7 +378,7 @@ mod tests {
         (rates[1], rates[2]) = (1.0, 0.05);
         let found = |vps, per_ns| {
             let filled = Filled::told(vps, 2, 1);
-            super::load(Arrivals::Open(per_ns), &rates, filled, &[])
+            super::load(Arrivals::Open(per_ns), &rates, filled, &[], f64::INFINITY)
         };
         // With all of them at work 30 do 1.5, and 5 are enough for what comes.
         let few = found(30, 5.0);
@@ -346,19 +394,43 @@ mod tests {
     fn a_few_customers_are_the_machine_repairman() {
         // Two customers who are away for as long as a burst takes: p = 1, 2, 2 fifths.
         let (filled, rates) = single(1);
-        let found = super::load(Arrivals::Closed(2.0, 1.0), &rates, filled, &[]);
+        let found = super::load(
+            Arrivals::Closed(2.0, 1.0),
+            &rates,
+            filled,
+            &[],
+            f64::INFINITY,
+        );
         assert!((found.runnable - 1.2).abs() < 1e-12);
         assert!((found.bursts_per_ns - 0.8).abs() < 1e-12);
-        let many = super::load(Arrivals::Closed(5_000.0, 1.0), &rates, filled, &[]);
+        let many = super::load(
+            Arrivals::Closed(5_000.0, 1.0),
+            &rates,
+            filled,
+            &[],
+            f64::INFINITY,
+        );
         assert!((many.bursts_per_ns - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn who_is_always_there_keeps_as_many_busy() {
         let (filled, rates) = single(4);
-        let found = super::load(Arrivals::Always(3.0, 0.5), &rates, filled, &[]);
+        let found = super::load(
+            Arrivals::Always(3.0, 0.5),
+            &rates,
+            filled,
+            &[],
+            f64::INFINITY,
+        );
         assert_eq!((found.vps, found.bursts_per_ns), (1.5, 1.5));
-        let all = super::load(Arrivals::Always(9.0, 1.0), &rates, filled, &[]);
+        let all = super::load(
+            Arrivals::Always(9.0, 1.0),
+            &rates,
+            filled,
+            &[],
+            f64::INFINITY,
+        );
         assert_eq!((all.vps, all.runnable), (4.0, 9.0));
     }
 }

@@ -30,6 +30,9 @@ pub(in crate::steady) struct Filled {
     /// Whether a thread goes back to the very logical processor it was on, whatever its siblings
     /// do.
     pub returns: bool,
+    /// Part of the virtual processors that are on the chip of one of them, on the mean: a thread
+    /// that cannot go back looks there first.
+    near: f64,
     /// Share of the bursts that run beside the first thread of a virtual processor, though others
     /// may be without work.
     stray: f64,
@@ -48,8 +51,9 @@ pub(in crate::steady) struct Busy {
     pub vps: f64,
     /// Chance that the next thread finds no virtual processor to join.
     pub wakes: f64,
-    /// Chance that no virtual processor is without work, where that counts.
-    pub full: f64,
+    /// Chance that no virtual processor is without work, and that none on the chip of one of them
+    /// is, where that counts.
+    pub full: [f64; 2],
 }
 
 impl Busy {
@@ -59,7 +63,7 @@ impl Busy {
             ..Self::default()
         };
         if filled.returns {
-            busy.full = filled.full(threads);
+            busy.full = [filled.full(threads), filled.full_near(threads)];
         }
         filled.each(threads, |threads, vps| {
             busy.with[threads] += vps;
@@ -76,7 +80,7 @@ impl Busy {
         }
         self.vps = of(self.vps, other.vps);
         self.wakes = of(self.wakes, other.wakes);
-        self.full = of(self.full, other.full);
+        self.full = std::array::from_fn(|at| of(self.full[at], other.full[at]));
         self
     }
 
@@ -115,6 +119,7 @@ impl Filled {
             smt,
             settled,
             returns: !packs && smt > 1 && !settled,
+            near: near(&partition.home, usize::from(partition.processors.count())),
             ..Self::order(first)
         }
     }
@@ -131,6 +136,7 @@ impl Filled {
             partly: (full - 1.0) / harmonic.max(1.0),
             settled: false,
             returns: false,
+            near: 1.0,
             stray: 0.0,
             again: 0.0,
             stay: 0.0,
@@ -232,9 +238,9 @@ impl Filled {
     }
 
     /// Share of the bursts that run astray, if while so many threads are busy all virtual
-    /// processors have work for a share `full` of the time: those that came there then, and those
-    /// that come back because they were there.
-    pub fn astray(self, threads: f64, full: f64, balanced: f64) -> f64 {
+    /// processors, or all on one's own chip, have work for such shares of the time: those that came
+    /// there then, and those that come back because they were there.
+    pub fn astray(self, threads: f64, [full, near]: [f64; 2], balanced: f64) -> f64 {
         if !self.returns || threads <= 0.0 {
             return 0.0;
         }
@@ -242,10 +248,11 @@ impl Filled {
         let per_other = come / f64::from(self.vps * (self.smt - 1));
         let first = (threads - self.stray * come) / f64::from(self.vps);
         let first = first.min(1.0);
-        let comes = full * (1.0 - self.again + self.again * (1.0 - self.stray) * first);
+        let again = self.again * (1.0 - self.stray) * first;
+        let comes = full * (1.0 - self.again) + near * again;
         let comes = (comes - balanced).max(0.0);
-        // stray (1 - again + again (1 - full) per_other stray) = comes
-        let (square, linear) = (self.again * (1.0 - full) * per_other, 1.0 - self.again);
+        // stray (1 - again + again (1 - near) per_other stray) = comes
+        let (square, linear) = (self.again * (1.0 - near) * per_other, 1.0 - self.again);
         if square < 1e-12 {
             return (comes / linear.max(1e-12)).min(1.0);
         }
@@ -266,6 +273,28 @@ impl Filled {
         } else {
             beside.powf(idle)
         }
+    }
+
+    /// The same of those on one's own chip, each as likely to have work as any of the others.
+    fn full_near(self, threads: u32) -> f64 {
+        let near = self.near * f64::from(self.vps);
+        if self.near >= 1.0 || self.smt == 1 {
+            return self.full(threads);
+        }
+        let (first, other) = self.busy(f64::from(threads));
+        let all = f64::from(self.vps);
+        let with = all * (1.0 - (1.0 - first) * (1.0 - other).powi(self.smt as i32 - 1));
+        let mut chance = 1.0;
+        for at in 0..near.ceil() as u32 {
+            let at = f64::from(at);
+            let one = ((with - at) / (all - at)).clamp(0.0, 1.0);
+            chance *= if near - at < 1.0 {
+                one.powf(near - at)
+            } else {
+                one
+            };
+        }
+        chance
     }
 
     fn each_with_holes(self, threads: f64, mut each: impl FnMut(usize, f64)) {
@@ -301,8 +330,9 @@ impl Filled {
             let there = (1.0 - self.stray) * (1.0 - first) * alone
                 + self.stray * (1.0 - other) * alone.powf(0.5) * (1.0 - first);
             let taken = (1.0 - self.stray) * first + self.stray * other;
-            let anew = 1.0 - self.again + self.again * taken;
-            return (self.again * there + anew * (1.0 - self.full(threads))).min(1.0);
+            let anew = (1.0 - self.again) * (1.0 - self.full(threads))
+                + self.again * taken * (1.0 - self.full_near(threads));
+            return (self.again * there + anew).min(1.0);
         }
         if threads >= self.vps * self.first {
             return 0.0;
@@ -321,6 +351,13 @@ impl Filled {
     }
 }
 
+/// Part of so many virtual processors, on some chips in turn, that are on the chip of one of them.
+fn near(home: &[u16], vps: usize) -> f64 {
+    let chips = || home.iter().cycle().take(vps);
+    let on = |chip: &u16| chips().filter(|of| *of == chip).count() as f64;
+    chips().map(on).sum::<f64>() / (vps * vps).max(1) as f64
+}
+
 #[cfg(test)]
 impl Filled {
     /// Virtual processors of one thread.
@@ -335,6 +372,7 @@ impl Filled {
             smt,
             settled: false,
             returns: false,
+            near: 1.0,
             stray: 0.0,
             again: 0.0,
             ..Self::order(first)
@@ -370,6 +408,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_fewer_are_on_ones_own_chip_the_sooner_all_of_them_have_work() {
+        assert_eq!(near(&[0, 1, 2, 3], 16), 0.25);
+        assert_eq!(near(&[0, 1, 2, 3], 2), 0.5);
+        assert!((near(&[0, 0, 0, 1], 4) - 0.625).abs() < 1e-12);
+        let on = |near: f64| Filled {
+            near,
+            returns: true,
+            ..Filled::told(16, 2, 1)
+        };
+        let full = [1.0, 0.5, 0.25, 0.125].map(|near| Busy::of(on(near), 10).full);
+        assert!(full.windows(2).all(|two| two[0][1] < two[1][1]), "{full:?}");
+        assert!(full.iter().all(|of| of[0] == full[0][0] && of[0] <= of[1]));
+        // Of two of sixteen, ten of which have work, both do in 10 9 / 16 15.
+        assert!((full[3][1] - 0.375).abs() < 1e-9);
+        let stray = full.map(|full| on(1.0).with(0.9).astray(10.0, full, 0.0));
+        assert!(stray.windows(2).all(|two| two[0] < two[1]), "{stray:?}");
     }
 
     #[test]

@@ -144,6 +144,7 @@ impl HeldUp<'_> {
             // All that goes on takes instructions, so it lasts as long as these take.
             let speed = busy.rate(self.rates) / f64::from(awake);
             let now = Now {
+                stopped: 0.0,
                 busy,
                 squares: busy.vps * busy.vps,
                 rate: speed * slot.works,

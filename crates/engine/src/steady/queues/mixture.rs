@@ -278,7 +278,9 @@ impl Sums {
             load.held += if n >= self.most { coming } else { 0.0 };
             if returns {
                 self.coming += coming;
-                self.load.full += coming * busy.full;
+                for (sum, full) in self.load.full.iter_mut().zip(busy.full) {
+                    *sum += coming * full;
+                }
             }
             if n == 0 {
                 continue;
@@ -308,7 +310,8 @@ impl Sums {
     fn told(mut self) -> (Load, Vec<Load>) {
         self.scale(1.0 / self.all);
         let mut all = self.load;
-        all.full /= self.coming.max(1e-300);
+        let coming = self.coming.max(1e-300);
+        all.full.iter_mut().for_each(|full| *full /= coming);
         all.vps_variance = (self.squares - all.vps * all.vps).max(0.0);
         let mut came_in_all = 0.0;
         for (load, came) in &mut self.each {
@@ -329,7 +332,8 @@ impl Sums {
 }
 
 fn scale(load: &mut Load, by: f64) {
-    load.with.iter_mut().for_each(|sum| *sum *= by);
+    let each = load.with.iter_mut().chain(&mut load.full);
+    each.for_each(|sum| *sum *= by);
     for sum in [
         &mut load.vps,
         &mut load.runnable,
@@ -337,7 +341,6 @@ fn scale(load: &mut Load, by: f64) {
         &mut load.held,
         &mut load.bursts_per_ns,
         &mut load.wakes_per_ns,
-        &mut load.full,
     ] {
         *sum *= by;
     }
@@ -369,7 +372,7 @@ mod tests {
             Arrivals::Closed(9.0, 4.0),
             Arrivals::Always(2.0, 1.0),
         ] {
-            let alone = chain::load(arrivals, &rates, filled, &[]);
+            let alone = chain::load(arrivals, &rates, filled, &[], f64::INFINITY);
             let (all, each) = loads(&[stream(arrivals, 2.0)], filled, &[]);
             for found in [&all, &each[0]] {
                 assert!((found.vps - alone.vps).abs() < 1e-6, "{arrivals:?}");

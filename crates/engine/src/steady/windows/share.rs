@@ -5,6 +5,7 @@ use crate::spec::{Polarization, Policy, Processors};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{in_use, on_and_off, Doing, State};
+use crate::steady::queues::capped::Capped;
 use crate::steady::queues::chances::mean_beyond;
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::grants::{grants, Claim};
@@ -203,18 +204,19 @@ fn crowded(doing: &Doing, lost: f64) -> f64 {
 /// A partition has so many cores from now on, and loses some by chance: half of the way at full
 /// pace. By how much what it is served changed.
 fn serve(doing: &mut Doing, claim: &Claim, (granted, lost): (f64, f64), pace: f64) -> f64 {
-    let vps = doing.load.vps.max(1e-12);
+    let runs = 1.0 - doing.load.stopped;
     let crowded = crowded(doing, lost);
-    let served = if claim.wants > granted + 1e-9 {
-        (granted / vps).min(crowded)
+    let let_run = if claim.wants > granted + 1e-9 {
+        (granted / (runs * doing.load.vps).max(1e-12)).min(crowded)
     } else {
         crowded
     };
-    let before = doing.served;
-    doing.served += 0.5 * pace * (served - before);
+    let before = doing.let_run;
+    doing.let_run += 0.5 * pace * (let_run - before);
+    doing.served = runs * doing.let_run;
     let room = claim.limit - doing.served * doing.load.vps;
     doing.beside = doing.beside.min(room.max(0.0));
-    (doing.served - before).abs() / before
+    (doing.let_run - before).abs() / before
 }
 
 /// What a partition's virtual processors are entitled to together: under PR/SM each logical core
@@ -270,17 +272,37 @@ fn most(doing: &Doing, form: &Form) -> f64 {
     most.min(form.cap)
 }
 
+impl State {
+    /// Of a partition whose virtual processors have so much of each window together, as those of a
+    /// capped one have under PowerVM.
+    pub(in crate::steady) fn capped(&self, at: usize, form: &Form) -> Option<Capped> {
+        let hypervisor = &self.machine.hypervisor;
+        match form.partition.processors {
+            Processors::Shared { capped: true, .. } if !form.stays => {}
+            _ => return None,
+        }
+        let doing = &self.doing[at];
+        (hypervisor.policy == Policy::Phyp).then(|| Capped {
+            cap: doing.due,
+            mean: (doing.load.vps * (1.0 - doing.load.stopped)).min(doing.due),
+            burst_ns: form.demand.burst * doing.ns[1] + doing.reload_ns,
+            window_ns: hypervisor.window_ns as f64,
+        })
+    }
+}
+
 /// What a partition claims that loses so many cores by chance.
 fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
     let Processors::Shared { weight, .. } = &form.partition.processors else {
         return Claim::default();
     };
+    let runs = doing.load.vps * (1.0 - doing.load.stopped);
     let wants = if matches!(form.demand.arrivals, Arrivals::Open(_)) && !doing.load.overrun {
-        doing.load.vps * crowded(doing, lost)
+        runs * crowded(doing, lost)
     } else if doing.queued > 0.0 {
-        doing.load.vps * crowded(doing, 0.0)
+        runs * crowded(doing, 0.0)
     } else {
-        doing.load.vps * (1.0 - doing.waits.time)
+        runs * (1.0 - doing.waits.time)
     };
     Claim {
         wants,
