@@ -72,8 +72,8 @@ def test_the_nearer_its_cap_the_longer_it_waits_and_beyond_it_has_no_steady_stat
 
 def test_who_is_beyond_its_entitlement_is_thrown_off_at_home_by_those_that_are_not() -> None:
     """Work for seven virtual processors of one that is entitled to 2.4 cores, beside ever more of
-    one that is entitled to 14 of the node's 16: a run has 2,200 dispatches a second without, and 400
-    and 840 more at 8,000 and 12,000 a second.
+    one that is entitled to 14 of the node's 16: a run has 2,200 dispatches a second without, and
+    400 and 840 more at 8,000 and 12,000 a second.
     """
 
     def of(rate: float) -> tuple[dict[str, Any], dict[str, Any]]:
