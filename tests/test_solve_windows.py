@@ -9,6 +9,7 @@ import pytest
 
 from homenode import _engine
 from homenode.simulate.scenario import Scenario
+from homenode.simulate.solved.figures import Solved
 
 HEAD = """
 [machine]
@@ -88,3 +89,16 @@ def test_who_is_beyond_its_entitlement_is_thrown_off_at_home_by_those_that_are_n
     for solved, simulated in (alone, some, many):
         assert solved["cores"] == pytest.approx(simulated["busy_ns"] / 4e9, rel=0.06)
     assert some[1]["evictions"] > 100 * alone[1]["evictions"]
+
+
+def test_what_a_capped_partition_waits_is_told_and_its_percentiles_are_not() -> None:
+    def of(rate: float) -> Solved:
+        text = HEAD.format(seconds=1) + shared("capped", 1.0, 6, rate, "oltp")
+        return Scenario.from_toml(text).solve()
+
+    low, high = of(5), of(100)
+    assert low.limited == high.limited == ()
+    mean, late = "response_ms_mean", "response_ms_p95"
+    assert (high.metric("capped", mean).mean or 0.0) > 2 * (low.metric("capped", mean).mean or 1e9)
+    assert low.metric("capped", late).mean is not None
+    assert high.metric("capped", late).mean is None

@@ -1,7 +1,8 @@
 """How far solved layouts are from simulated ones: random scenarios of each platform, both ways.
 
 The same scenarios come each time; `--first` takes others. Deviations are those of partitions that
-are steady in both; `--worst` lists the largest.
+are steady in both, for the same work, and of all these of a frame together; `--worst` lists the
+largest.
 """
 
 from __future__ import annotations
@@ -45,13 +46,18 @@ def told(values: Sequence[float]) -> str:
 
 def figures(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[float]]]:
     """What is compared, and its deviations."""
-    whole = [
-        one.rows
+    frames = [
+        [row for row in one.rows if all(row.steady) and not row.unknown and row.cores[1] > 0.0]
         for one in pairs
-        if one.rows and all(all(row.steady) and not row.unknown for row in one.rows)
     ]
-    sums = [[math.fsum(row.cores[way] for row in rows) for way in (0, 1)] for rows in whole]
-    yield "cores, frame", [solved / simulated - 1.0 for solved, simulated in sums]
+    sums = [
+        (
+            math.fsum(row.cores[1] * row.deviation for row in rows),
+            math.fsum(row.cores[1] for row in rows),
+        )
+        for rows in frames
+    ]
+    yield "cores, frame", [off / used for off, used in sums if used > _LITTLE]
     rows = [row for row in compared(pairs) if all(row.steady) and not row.unknown]
     yield "cores", [row.deviation for row in rows]
     yield "beyond chance", [row.beyond_chance for row in rows]

@@ -154,6 +154,9 @@ fn throughput(doing: &Doing, form: &Form) -> f64 {
     }
 }
 
+/// Share of the time with work that is as good as none.
+const NEVER: f64 = 1e-3;
+
 /// What a partition comes to; `all` do what is done.
 pub(in crate::steady) fn answer(
     doing: &Doing,
@@ -166,6 +169,8 @@ pub(in crate::steady) fn answer(
         throughput: throughput(doing, form),
         response_ns: response_ns(doing, form),
         percentiles_ns: passage(doing, form)
+            // Who stops at a cap waits in another way than for a processor.
+            .filter(|_| load.stopped < NEVER)
             .map(|of| PERCENTILES.map(|share| of.percentile_ns(share))),
         steady: !load.overrun,
         busy_vps: load.vps,

@@ -65,8 +65,9 @@ def is_recorded(partition: PartitionSpec) -> bool:
 
 
 def is_limited(spec: Spec, partition: PartitionSpec) -> bool:
-    """Whether a cap, its own or its pool's or group's, holds it up within a window, which is not
-    solved: its cores are known, not what its work waits.
+    """Whether a cap, its own or its pool's or group's, holds it up within a window in a way that is
+    not solved: its cores are known, not what its work waits. What a capped partition of PowerVM
+    waits for its windows is solved, but for several workloads.
     """
     zvm, shared = zvm_of(partition), shared_of(partition)
     if zvm is not None and any(of["limit_hard"] and of["maximum"] for of in zvm["machines"]):
@@ -75,8 +76,9 @@ def is_limited(spec: Spec, partition: PartitionSpec) -> bool:
         return False
     pool = spec["pools"][shared["pool"]]["maximum"]
     caps = shared.get("prsm", {})
+    is_solved = spec["machine"]["hypervisor"]["policy"] == "phyp" and "beside" not in partition
     return (
-        shared["capped"]
+        (shared["capped"] and not is_solved)
         or pool is not None
         or any(caps.get(key) is not None for key in ("cap", "group", "defined_capacity"))
         or _has_quota(spec, shared)

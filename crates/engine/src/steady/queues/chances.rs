@@ -44,17 +44,21 @@ pub(in crate::steady) fn quantile(share: f64) -> f64 {
 
 /// Erlang's loss formula for any number of servers: between whole ones by logarithms.
 pub(in crate::steady) fn erlang_b(servers: f64, offered: f64) -> f64 {
-    let whole = servers.floor();
+    let (whole, each) = (servers.floor(), 1.0 / offered);
     let mut inverse = 1.0;
     for server in 1..=whole as u32 {
-        inverse = 1.0 + inverse * f64::from(server) / offered;
+        // Only the product waits for the server before.
+        inverse = 1.0 + (f64::from(server) * each) * inverse;
         if inverse > 1e12 {
             return 0.0;
         }
     }
-    let next = 1.0 + inverse * (whole + 1.0) / offered;
     let part = servers - whole;
-    1.0 / (inverse.powf(1.0 - part) * next.powf(part))
+    if part <= 0.0 {
+        return 1.0 / inverse;
+    }
+    let next = 1.0 + inverse * (whole + 1.0) * each;
+    (inverse / next).powf(part) / inverse
 }
 
 #[cfg(test)]
