@@ -122,9 +122,13 @@ impl State {
         let all = thrown
             .iter()
             .fold([0.0; 2], |sum, of| [sum[0] + of[0], sum[1] + of[1]]);
+        let each = sharing.iter().map(|at| (*at, forms[*at]));
+        let waiting: f64 = each.map(|one| self.waits_beyond(one)).sum();
         for (index, at) in sharing.iter().enumerate() {
             let [by_age, at_home] = thrown[index];
-            let queued = self.queued((*at, forms[*at]), turns[index], comes, [all, thrown[index]]);
+            let own = (*at, forms[*at]);
+            let others = waiting - self.waits_beyond(own);
+            let queued = self.queued(own, turns[index], comes, [all, thrown[index]], others);
             let doing = &mut self.doing[*at];
             doing.thrown += pace * (by_age + at_home - doing.thrown);
             doing.queued += pace * (queued - doing.queued);
@@ -142,6 +146,7 @@ impl State {
         turn: Turn,
         comes: Comes,
         [all, own]: [[f64; 2]; 2],
+        others: f64,
     ) -> f64 {
         let (doing, wakes) = (&self.doing[at], self.doing[at].load.wakes_per_ns);
         let within = entitled_part(doing);
@@ -159,8 +164,16 @@ impl State {
             Some(Polarization::Vertical) => (doing.load.vps - doing.due).clamp(0.0, 1.0),
             _ => 1.0 - within,
         };
-        let waits = (wakes / gets).ln().clamp(0.0, rest.max(0.0));
+        let loses = wakes * self.taken_meanwhile((at, form), comes.leave - alone.leave, others);
+        let waits = (loses / gets).ln().clamp(0.0, rest.max(0.0));
         waits * beyond * doing.awaited
+    }
+
+    /// Chance that a core which one of a partition leaves is another partition's when it comes back:
+    /// one of so many waits for it, or comes meanwhile, of those that come so often.
+    fn taken_meanwhile(&self, (at, form): (usize, &Form), comes_per_ns: f64, wait: f64) -> f64 {
+        let [_, away_ns] = on_and_off(&self.doing[at], form);
+        -(-(wait + comes_per_ns.max(0.0) * away_ns)).exp_m1()
     }
 
     /// The most that any has beyond its share, by weight: that of those that are held back by
@@ -178,8 +191,10 @@ impl State {
     fn take_turns(&self, sharing: &[usize], forms: &[&Form]) -> Vec<Turn> {
         let stand = |at: &usize| {
             let (more, weight) = self.excess_of(*at, forms[*at]);
-            let waits = if more > 0.0 { self.waiting(*at) } else { 0.0 };
-            (more / weight, -(-waits).exp_m1())
+            (
+                more / weight,
+                -(-self.waits_beyond((*at, forms[*at]))).exp_m1(),
+            )
         };
         let stands: Vec<(f64, f64)> = sharing.iter().map(stand).collect();
         let mut order: Vec<usize> = (0..sharing.len()).collect();
@@ -192,6 +207,17 @@ impl State {
             first -= part;
         }
         turns
+    }
+
+    /// Virtual processors of a partition that have work and no core, where it may be beyond its
+    /// share: those of a capped one do not wait for cores.
+    fn waits_beyond(&self, (at, form): (usize, &Form)) -> f64 {
+        let (more, _) = self.excess_of(at, form);
+        if more > 0.0 {
+            self.waiting(at)
+        } else {
+            0.0
+        }
     }
 
     /// Virtual processors of a partition that have work and no core.
