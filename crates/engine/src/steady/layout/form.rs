@@ -113,7 +113,7 @@ impl Form {
         let owns = matches!(one.processors, Processors::Dedicated { .. });
         let reads = memory::place(machine, tree, one);
         let filled = Filled::of(one, machine.smt.parts, stays)
-            .with(again_of(demand, &each))
+            .with(again_of(one, demand, &each))
             .beside(staying(&each));
         let in_turn = in_turn(guests.as_ref(), demand.arrivals, filled);
         let homes = homes(tree, one, in_turn);
@@ -188,18 +188,11 @@ fn demand_of(
     })
 }
 
-/// Share of the bursts whose thread has run before, of one workload or of each of several.
-fn again_of(demand: Demand, each: &[Demand]) -> f64 {
-    match demand.arrivals {
-        _ if !each.is_empty() => again(each),
-        Arrivals::Open(_) => 1.0 - 1.0 / demand.bursts,
-        _ => 1.0,
-    }
-}
-
-/// The same of the first of them.
-fn has_run(one: &Partition, demand: Demand) -> f64 {
+/// Share of the bursts whose thread has run before, of one workload or of each of several: each
+/// transaction has a thread of its own, a user's too.
+fn again_of(one: &Partition, demand: Demand, each: &[Demand]) -> f64 {
     match one.workload {
+        _ if !each.is_empty() => again(each),
         Workload::Transactions { .. } | Workload::Users { .. } => 1.0 - 1.0 / demand.bursts,
         _ => 1.0,
     }
@@ -210,7 +203,7 @@ fn kinds(one: &Partition, filled: Filled, (demand, stays): (Demand, bool)) -> Ki
     match one.processors {
         Processors::Shared { .. } if !stays && filled.packs() => Kinds::packed(filled),
         Processors::Shared { .. } if !stays => {
-            Kinds::of(filled.vps() as usize, has_run(one, demand))
+            Kinds::of(filled.vps() as usize, again_of(one, demand, &[]))
         }
         _ => Kinds::default(),
     }
@@ -331,7 +324,7 @@ impl Form {
 
     /// Share of its bursts whose thread has run before.
     pub fn again(&self) -> f64 {
-        has_run(&self.partition, self.demand)
+        again_of(&self.partition, self.demand, &[])
     }
 
     /// The same with so many logical cores that z/VM has not parked.

@@ -285,13 +285,6 @@ impl Groups {
         }
     }
 
-    /// Share of all that come that find no core, whatever their rank.
-    pub fn blocked(&self, at: usize) -> f64 {
-        let mut all = Offered::default();
-        self.offered[at].iter().for_each(|rank| all.add(*rank));
-        all.lost(self.cores[at])
-    }
-
     /// How many of those that may be thrown off are in a nanosecond.
     pub fn thrown(&self, at: usize) -> f64 {
         self.thrown[at]

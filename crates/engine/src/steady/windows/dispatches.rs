@@ -93,37 +93,13 @@ impl State {
             if sites[index].share <= NOTHING {
                 continue;
             }
-            let length = self.run_length(at, form, ChipId::new(sites[index].chip));
             sites[index].reload_ns = match sites[index].twin {
                 Some(twin) => sites[twin].reload_ns,
-                None => {
-                    let runs = runs.map(|of| of.times(length));
-                    self.reload_at((at, form), (sites, index), at, runs)
-                }
+                None => self.reload_at((at, form), (sites, index), at, runs),
             };
-            all += sites[index].share / length * threads * sites[index].reload_ns;
+            all += sites[index].share * threads * sites[index].reload_ns;
         }
         all
-    }
-
-    /// Runs that end at home since one is thrown off there, by those that end since the work is
-    /// done.
-    fn cut_short(&self, at: usize) -> f64 {
-        let doing = &self.doing[at];
-        if self.machine.hypervisor.policy != Policy::Phyp || doing.thrown <= 0.0 {
-            return 0.0;
-        }
-        (doing.thrown / doing.load.wakes_per_ns.max(1e-18)).min(doing.out)
-    }
-
-    /// How long a run lasts on a chip, by the mean run: who is thrown off at home goes on elsewhere
-    /// with the rest of its work.
-    fn run_length(&self, at: usize, form: &Form, chip: ChipId) -> f64 {
-        let (cut, home) = (self.cut_short(at), 1.0 - self.doing[at].out);
-        if cut <= 0.0 || !form.is_home(chip) {
-            return 1.0 + cut;
-        }
-        home / (home + cut) * (1.0 + cut)
     }
 
     /// Chance that one that ran elsewhere finds a core at home when it comes, where it goes then:
@@ -147,8 +123,7 @@ impl State {
             }
         }
         let leaves = (1.0 - out) * taken / f64::max(all, 1e-9);
-        // Who is thrown off at home goes elsewhere, and comes back too.
-        ((leaves + self.cut_short(at)) / (out + leaves).max(1e-9)).min(1.0)
+        leaves / (out + leaves).max(1e-9)
     }
 
     /// The same at one site, of one thread that executes so many instructions in runs of each kind,
@@ -208,19 +183,7 @@ impl State {
             instructions.iter().sum::<f64>() * ns
         };
         let (moved, displaced) = self.with_thrown(at, (moved, displaced), &refill);
-        let moved = if is_home {
-            self.with_back(whole, moved)
-        } else {
-            moved
-        };
         moved * cold_ns(1.0, own_ns) + (1.0 - moved) * cold_ns(displaced, refill.own_ns[0])
-    }
-
-    /// Share of those that come home that come to another core than before, with those that were
-    /// thrown off there.
-    fn with_back(&self, at: usize, moved: f64) -> f64 {
-        let (cut, home) = (self.cut_short(at), 1.0 - self.doing[at].out);
-        (moved * home + cut) / (home + cut).max(1e-9)
     }
 
     /// Share of those that come to a chip that come to another core than before: such a share comes
@@ -355,7 +318,7 @@ impl Doing {
     /// is while all cores are taken, and beyond its share, so these are many and short. While a
     /// core is idle all of a partition's virtual processors with work run.
     fn runs(&self) -> [Runs; 2] {
-        if self.thrown <= 0.0 || self.awaited <= 0.0 {
+        if self.thrown <= 0.0 {
             let [all, none] = Runs::alike(1.0);
             return [all.joined(self.joins()), none];
         }

@@ -8,12 +8,9 @@
 //! any core of the node that is idle then. From there it does not move on to its home chip, but for
 //! when it is thrown off again.
 
-use crate::ids::{ChipId, NodeId};
 use crate::spec::{Eviction, Policy, Processors};
 use crate::steady::layout::form::Form;
-use crate::steady::layout::scope::Scope;
-use crate::steady::layout::state::{on_and_off, Doing, State, NOTHING};
-use crate::steady::windows::thrown::{after, Beyond};
+use crate::steady::layout::state::{Doing, State};
 
 /// Share of the time with work in which one has a core that waits for a window now and then.
 const WAITS: f64 = 0.99;
@@ -84,66 +81,6 @@ impl State {
         }
         let [behind, ahead] = LEVEL;
         ((more / mean - behind) / (ahead - behind)).clamp(0.0, 1.0)
-    }
-
-    /// How often those of each partition are thrown off that come and go: whoever comes home within
-    /// its entitlement, and finds the node full, throws off who has been there for longest of those
-    /// that are beyond theirs. Threads that always have work are counted by windows.
-    pub(in crate::steady) fn throw_off_at_home(&mut self, forms: &[&Form], scope: &Scope) {
-        let mut thrown = vec![0.0; self.doing.len()];
-        for node in scope.nodes.iter().copied().filter(|_| self.evicts()) {
-            self.throw_off_node(node, forms, scope, &mut thrown);
-        }
-        for at in scope.active.iter().copied().filter(|at| !forms[*at].owns) {
-            let doing = &mut self.doing[at];
-            // As many as go elsewhere in the midst of what they do are there then.
-            let most = doing.out * doing.load.wakes_per_ns;
-            doing.thrown += 0.5 * self.pace * (thrown[at].min(most) - doing.thrown);
-        }
-    }
-
-    fn throw_off_node(&self, node: NodeId, forms: &[&Form], scope: &Scope, thrown: &mut [f64]) {
-        let full = self.nodes.blocked(node.index());
-        if full <= 0.0 {
-            return;
-        }
-        let chips = self.tree.chips_of(node);
-        let mut often = -self.nodes.thrown(node.index());
-        let mut beyond: Vec<(usize, Beyond)> = Vec::new();
-        for at in scope
-            .there()
-            .filter(|at| !forms[*at].owns && !forms[*at].stays)
-        {
-            let (doing, form) = (&self.doing[at], forms[at]);
-            let entitled = entitled_part(doing);
-            let homes = form.homes_by_node.iter();
-            let home = homes.filter(|(of, _)| *of == node.index());
-            let home: f64 = home.map(|(_, share)| share).sum();
-            often += full * home * entitled * doing.load.wakes_per_ns;
-            let there = doing.sites.iter();
-            let there = there.filter(|site| chips.contains(ChipId::new(site.chip)));
-            let there: f64 = there.map(|site| site.share).sum();
-            let cores = there * (1.0 - entitled) * doing.served * doing.load.vps;
-            let cores = cores * self.yields(at, form);
-            if cores > NOTHING {
-                let [stay_ns, _] = on_and_off(doing, form);
-                beyond.push((
-                    at,
-                    Beyond {
-                        cores,
-                        stay_ns: stay_ns.max(1.0),
-                    },
-                ));
-            }
-        }
-        let all: f64 = beyond.iter().map(|(_, of)| of.cores).sum();
-        let often = often * -(-all).exp_m1();
-        let each: Vec<Beyond> = beyond.iter().map(|(_, of)| *of).collect();
-        if let Some(ns) = after(&each, often) {
-            for (at, of) in beyond {
-                thrown[at] += of.thrown(ns);
-            }
-        }
     }
 
     /// Share of those that always have work that have been thrown off at some time and found their

@@ -54,9 +54,6 @@ impl State {
             }
         }
         self.level_idle(forms, scope);
-        if self.evicts() {
-            self.throw_off_at_home(forms, scope);
-        }
         let mut change = 0.0_f64;
         for at in scope.active.iter().copied().filter(|at| !forms[*at].owns) {
             let before = self.doing[at].out;

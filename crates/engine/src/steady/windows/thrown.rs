@@ -28,14 +28,14 @@ const RANGE_NS: [f64; 2] = [10.0, 1e12];
 
 /// Logical cores that run beyond their share and may be thrown off.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::steady) struct Beyond {
-    pub cores: f64,
-    pub stay_ns: f64,
+struct Beyond {
+    cores: f64,
+    stay_ns: f64,
 }
 
 impl Beyond {
     /// How often in a nanosecond one of them is thrown off, if that is after so long.
-    pub fn thrown(&self, after_ns: f64) -> f64 {
+    fn thrown(&self, after_ns: f64) -> f64 {
         let by = after_ns / self.stay_ns;
         if by < 1e-6 {
             return self.cores / after_ns;
@@ -252,7 +252,7 @@ impl State {
         refill: &Refill,
     ) -> (f64, f64) {
         let doing = &self.doing[at];
-        if doing.thrown <= 0.0 || self.machine.hypervisor.policy != Policy::Prsm {
+        if doing.thrown <= 0.0 {
             return (moved, displaced);
         }
         let part = doing.thrown / (doing.thrown + doing.load.wakes_per_ns);
@@ -279,7 +279,7 @@ impl State {
 }
 
 /// After how long one is thrown off where that happens so often; none where it does not.
-pub(in crate::steady) fn after(beyond: &[Beyond], often: f64) -> Option<f64> {
+fn after(beyond: &[Beyond], often: f64) -> Option<f64> {
     let all = |ns: f64| beyond.iter().map(|of| of.thrown(ns)).sum::<f64>();
     let [mut least, mut most] = RANGE_NS;
     if often <= all(most) {
