@@ -4,6 +4,7 @@
 
 use crate::cost::{Place, Surroundings};
 use crate::guest::zvm::cold::{displaced, each_ns};
+use crate::guest::zvm::locks::Readied;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::sharing::Near;
 use crate::ids::ChipId;
@@ -102,7 +103,9 @@ impl CpCosts {
         self.dispatch.repeat(&door, share);
         let both = (&cp.scheduler, &cp.door);
         let mut ready = Segment::default();
-        near.readying(&zvm.locks, both, guests.lps() - 1.0, &mut ready);
+        let mut one = Readied::default();
+        one.add(&zvm.locks, both);
+        near.readying(&zvm.locks, both, guests.lps() - 1.0, &one, &mut ready);
         self.ready.repeat(&ready, share);
         // Whoever queues or takes from a vector changes its line.
         let lines = |each: f64| near.sharing.by.map(|by| by * each * near.sharing.elsewhere);
@@ -124,12 +127,18 @@ impl CpCosts {
     }
 
     /// What a virtual processor finds cold. It comes back to the logical processor that it left if
-    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles.
+    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles. Where
+    /// each has one of its own, only who works beside it on its core displaces anything.
     pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
         let mut all = Segment::default();
         let cores = f64::from(guests.open);
         let (lps, free) = (cores * guests.smt, 1.0 - comes.waits);
-        let taken = (comes.busy / lps).min(1.0);
+        let (taken, others) = if guests.have_their_own() {
+            (0.0, (comes.busy * guests.beside()).min(1.0) * comes.away_ns)
+        } else {
+            let taken = (comes.busy / lps).min(1.0);
+            (taken, taken * comes.away_ns)
+        };
         for (share, chip, near) in &self.near {
             let back = comes.waits / (share * cores).max(1.0);
             let stays = free * (1.0 - taken) + back;
@@ -149,7 +158,6 @@ impl CpCosts {
                 free * (off_chip - off_node),
                 free * off_node,
             ];
-            let others = taken * comes.away_ns;
             let kept = displaced(others, around.private_turnover_ns);
             let lost = stays * kept + (1.0 - stays);
             let worked = comes.busy * comes.away_ns;

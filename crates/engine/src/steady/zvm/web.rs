@@ -5,9 +5,10 @@
 //! waits for one first; who has more to do goes on.
 
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::steady::cp::crowd::{All, Crowd, Room};
+use crate::steady::cp::crowd::{All, Room};
 use crate::steady::cp::figures::Cp;
 use crate::steady::cp::guests::{Guests, Tile};
+use crate::steady::cp::station::Crowd;
 use crate::steady::layout::state::State;
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::zvm::costs::{signalling, Comes, CpCosts};
@@ -226,6 +227,7 @@ fn settle(guests: &Guests, times: &[[f64; 2]], room: &Room, cp: &mut Cp) -> All 
             ready,
             waits: beyond(ready, variance, room.lps),
             speed: running / ready.max(1e-9),
+            overrun: false,
         };
         let wait_ns = mean_beyond(ready, variance, room.lps) / puts.max(1e-15);
         let change = (wait_ns - cp.wait_ns).abs() * puts / ready.max(1e-9);
