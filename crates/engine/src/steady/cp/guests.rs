@@ -109,7 +109,7 @@ impl Guests {
 
     /// Whether each virtual processor has a logical one of its own: they are dealt out over logical
     /// ones in their order, and go back to where they were last.
-    pub fn have_their_own(&self) -> bool {
+    fn have_their_own(&self) -> bool {
         self.dealt.0 <= self.lps()
     }
 

@@ -25,6 +25,8 @@ pub(in crate::steady) struct Comes {
     pub busy: f64,
     /// Chance that it had to wait, and so is taken by one of its own chip.
     pub waits: f64,
+    /// Virtual processors among which the work of all machines is, as if in equal parts.
+    pub among: f64,
 }
 
 /// Costs at the mean of the chips on which a partition runs, by its time there.
@@ -127,18 +129,18 @@ impl CpCosts {
     }
 
     /// What a virtual processor finds cold. It comes back to the logical processor that it left if
-    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles. Where
-    /// each has one of its own, only who works beside it on its core displaces anything.
+    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles. Who
+    /// finds his busy comes back to that other one from then on, so all that work are spread over
+    /// logical processors in time: each shares its own with as many as there are more of them, and
+    /// with nobody where there is one for each.
     pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
         let mut all = Segment::default();
         let cores = f64::from(guests.open);
         let (lps, free) = (cores * guests.smt, 1.0 - comes.waits);
-        let (taken, others) = if guests.have_their_own() {
-            (0.0, (comes.busy * guests.beside()).min(1.0) * comes.away_ns)
-        } else {
-            let taken = (comes.busy / lps).min(1.0);
-            (taken, taken * comes.away_ns)
-        };
+        let alone = 1.0 / comes.among.max(1.0);
+        let taken = (comes.busy * (1.0 / lps - alone)).clamp(0.0, 1.0);
+        let others = (taken + comes.busy * guests.beside()).min(1.0) * comes.away_ns;
+        let full = (comes.busy / lps).min(1.0);
         for (share, chip, near) in &self.near {
             let back = comes.waits / (share * cores).max(1.0);
             let stays = free * (1.0 - taken) + back;
@@ -150,7 +152,7 @@ impl CpCosts {
                 .filter(|of| beside(of.1))
                 .map(|of| of.0)
                 .sum();
-            let none_of = |count: f64| taken.powf(count.max(0.0));
+            let none_of = |count: f64| full.powf(count.max(0.0));
             let off_chip = none_of(share * lps - 1.0);
             let off_node = off_chip * none_of((node - share) * lps);
             let by = [

@@ -128,6 +128,7 @@ impl State {
             away_ns: (used - now.ready).max(0.0) / (now.per_ns * wakes).max(1e-15),
             busy: cp.busy,
             waits: cp.waits,
+            among: among(guests, cp),
         };
         let cold = costs.cold(guests, &self.tree, &comes);
         woken.repeat(&cold, 1.0);
@@ -361,4 +362,11 @@ fn in_turn(kind: &Kind, now: &Crowd) -> f64 {
         lost = next;
     }
     parts * parts / squares.max(1e-300)
+}
+
+/// The same of all machines.
+fn among(guests: &Guests, cp: &Cp) -> f64 {
+    let pairs = guests.kinds.iter().zip(&cp.kinds);
+    let of = |(kind, now): (&Kind, &Crowd)| f64::from(kind.count) * in_turn(kind, now);
+    pairs.map(of).sum()
 }

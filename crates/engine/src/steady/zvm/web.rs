@@ -74,6 +74,11 @@ impl State {
             away_ns: each_ns * (1.0 - now.ready / tile.cpus[side]).max(0.0),
             busy: cp.busy,
             waits: cp.waits,
+            among: guests
+                .tiles
+                .iter()
+                .map(|of| of.cpus.iter().sum::<f64>())
+                .sum(),
         };
         let mut all = Segment::default();
         all.execute(Owner::Guest, tile.instructions[side]);
