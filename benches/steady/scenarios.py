@@ -233,7 +233,8 @@ def zvm(dice: random.Random) -> tuple[Table, list[float]]:
     there = cores + dice.choice([4, 8])
     few: Any = beside["partition"] if dice.random() < 0.5 else []
     few = [one for one in few if one["processors"]["virtual"] <= 4]
-    shares = [0.0, *(0.3 if "rate" in of["workload"] else 0.0 for of in few)]
+    comes = ("transactions", "users")
+    shares = [0.0, *(0.3 if of["workload"]["kind"] in comes else 0.0 for of in few)]
     machine: Table = {"model": dice.choice(models), "active_cores": there}
     return {"machine": machine, "partition": [one, *few]}, shares
 

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
+from homenode.records.importing.assemble import AssembleOptions, assemble
 from homenode.records.importing.facts import Facts
 from homenode.records.importing.front import read_paths
 
@@ -175,3 +176,20 @@ def test_system_time_may_count_down(tmp_path: Path) -> None:
 
 def test_one_interval_tells_no_use(tmp_path: Path) -> None:
     assert "record two intervals" in why_left(read(tmp_path, written(interval(1, [HALF]))))
+
+
+@pytest.mark.parametrize(
+    ("minutes", "played", "told"),
+    [
+        (1, {}, '"20 s"  # 1 window of 1 min, played for 20 s'),
+        (2, {}, '"40 s"  # 2 windows of 1 min, each played for 20 s'),
+        (2, {"step_ns": 60 * 10**9}, '"2 min"  # 2 windows of 1 min'),
+    ],
+)
+def test_a_window_is_as_long_as_the_interval_however_long_it_is_played(
+    tmp_path: Path, minutes: int, played: dict[str, int], told: str
+) -> None:
+    sets = [interval(number, [HALF, QUARTER, IDLE]) for number in range(minutes + 1)]
+    facts = read(tmp_path, written([configuration(BEGIN), *sets[0]], *sets[1:]))
+    text = assemble(facts, AssembleOptions(**played)).text
+    assert f"duration = {told}\n" in text

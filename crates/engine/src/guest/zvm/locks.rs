@@ -39,6 +39,25 @@ pub struct Lock {
     pub spun_ns: f64,
 }
 
+/// Virtual processors that were made ready.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Readied {
+    /// How many.
+    pub times: f64,
+    /// Time spun for the scheduler's lock and for those of their dispatch vectors [ns].
+    pub spins_ns: [f64; 2],
+}
+
+impl Readied {
+    /// One more, for whose vector that lock is taken.
+    #[inline]
+    pub fn add(&mut self, locks: &CpLocks, (scheduler, vector): (&Lock, &Lock)) {
+        self.times += 1.0;
+        self.spins_ns[0] += locks.ready * scheduler.wait_ns;
+        self.spins_ns[1] += locks.dispatch * vector.wait_ns;
+    }
+}
+
 /// What a take of a lock costs other processors and its next holder [ns].
 #[derive(Clone, Copy, Debug)]
 pub struct Holding {
@@ -100,10 +119,23 @@ impl Lock {
         near: &Near,
         into: &mut Segment,
     ) {
+        let spins_ns = times * self.wait_ns;
+        self.cost_of((times, lines, spins_ns), owner, sharing, near, into);
+    }
+
+    /// The same where how long was waited for it is known [ns].
+    #[inline]
+    fn cost_of(
+        &self,
+        (times, lines, spins_ns): (f64, f64, f64),
+        owner: Owner,
+        sharing: &Sharing,
+        near: &Near,
+        into: &mut Segment,
+    ) {
         if times <= 0.0 {
             return;
         }
-        let spins_ns = times * self.wait_ns;
         let executed = near.looks.during(spins_ns, self.turn_ns);
         into.spin(owner, spins_ns, executed);
         let lines = times * lines * sharing.elsewhere;
@@ -162,19 +194,23 @@ impl Near {
         path
     }
 
-    /// What it costs to make a virtual processor ready, signals apart: the scheduler's lock,
-    /// exclusive, with the elements of so many other processors, and the lock of a dispatch vector.
+    /// What it costs to make virtual processors ready, signals apart: the scheduler's lock,
+    /// exclusive, with the elements of so many other processors, and the lock of the dispatch
+    /// vector of each.
     pub fn readying(
         &self,
         locks: &CpLocks,
         (scheduler, vector): (&Lock, &Lock),
         others: f64,
+        readied: &Readied,
         into: &mut Segment,
     ) {
-        let takes = (locks.ready, locks.lines + others.max(0.0));
-        scheduler.cost(takes, Owner::Chargeable, &self.sharing, self, into);
-        let takes = (locks.dispatch, locks.lines);
-        vector.cost(takes, Owner::Chargeable, &self.sharing, self, into);
+        let [closing_ns, door_ns] = readied.spins_ns;
+        let lines = locks.lines + others.max(0.0);
+        let takes = (readied.times * locks.ready, lines, closing_ns);
+        scheduler.cost_of(takes, Owner::Chargeable, &self.sharing, self, into);
+        let takes = (readied.times * locks.dispatch, locks.lines, door_ns);
+        vector.cost_of(takes, Owner::Chargeable, &self.sharing, self, into);
     }
 }
 

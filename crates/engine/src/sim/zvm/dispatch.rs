@@ -311,8 +311,8 @@ impl Cp {
             let v = &mut self.vcpus[vcpu];
             let (owes, readied) = (std::mem::take(&mut v.owes), std::mem::take(&mut v.readied));
             self.lps[lp].segment.execute(Owner::Chargeable, owes);
-            if readied > 0.0 {
-                self.pay_ready(lp, readied);
+            if readied.times > 0.0 {
+                self.pay_ready(lp, &readied);
             }
         }
         let of = &mut self.lps[lp];

@@ -3,8 +3,7 @@
 
 use super::state::{Cp, Doing};
 use crate::guest::zvm::ids::{LpId, VcpuId, VectorId};
-use crate::guest::zvm::locks::{readers_ns, Holding, NEWEST};
-use crate::guest::zvm::segment::Segment;
+use crate::guest::zvm::locks::{readers_ns, Holding, Readied, NEWEST};
 
 impl Cp {
     /// A window ends, in which an instruction took `instruction_ns` and a line `line_ns`: who wants
@@ -32,16 +31,16 @@ impl Cp {
         }
     }
 
-    /// The virtual processor that a logical one runs has made others ready: what that takes.
+    /// The virtual processor that a logical one runs has made others ready: what that takes. How
+    /// long was spun for whose vector is known since then; a turn is as long at each vector.
     #[inline(never)]
-    pub fn pay_ready(&mut self, lp: LpId, times: f64) {
+    pub fn pay_ready(&mut self, lp: LpId, readied: &Readied) {
         let of = &mut self.lps[lp];
         let near = &self.near[of.place.chip];
         let door = &self.locks.doors[self.vectors.of(lp)];
         let both = (&self.locks.scheduler, door);
-        let mut each = Segment::default();
-        near.readying(&self.spec.locks, both, self.locks.others, &mut each);
-        of.segment.repeat(&each, times);
+        let others = self.locks.others;
+        near.readying(&self.spec.locks, both, others, readied, &mut of.segment);
     }
 
     /// A virtual processor is made ready for a vector: locks that whoever made it so must take.
@@ -51,7 +50,8 @@ impl Cp {
         if locks.ready + locks.dispatch > 0.0 {
             self.locks.scheduler.count(locks.ready);
             self.locks.doors[vector].count(locks.dispatch);
-            self.vcpus[payer].readied += 1.0;
+            let both = (&self.locks.scheduler, &self.locks.doors[vector]);
+            self.vcpus[payer].readied.add(locks, both);
         }
     }
 

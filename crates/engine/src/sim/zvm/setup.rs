@@ -11,6 +11,7 @@ use super::state::{Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, We
 use crate::devices::memory::PAGE_BYTES;
 use crate::devices::{Pager, Switch};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
+use crate::guest::zvm::locks::Readied;
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::share;
@@ -169,7 +170,7 @@ impl Vcpu {
             sending: None,
             started: None,
             owes: 0.0,
-            readied: 0.0,
+            readied: Readied::default(),
             woken: false,
             cut: false,
             rest: None,

@@ -9,6 +9,7 @@ use super::sending::Sending;
 use super::served::Served;
 use crate::devices::{Done, Pager, Started};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
+use crate::guest::zvm::locks::Readied;
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::sharing::Near;
@@ -138,7 +139,7 @@ pub struct Vcpu {
     /// Instructions of signals that it has to send.
     pub owes: f64,
     /// Virtual processors that it has made ready and not paid for.
-    pub readied: f64,
+    pub readied: Readied,
     /// Lines that it still has to fetch again, and what each costs beyond a line held [ns].
     pub cold: (f64, f64),
     /// Page read that it has not paid for yet.

@@ -15,19 +15,9 @@
 //! which is exact for one processor that all share evenly, for one machine with as many virtual
 //! processors as there are logical ones, and wherever nobody waits for a logical processor.
 
+use crate::steady::cp::series::{coming, Machine, Series};
+use crate::steady::cp::station::{Crowd, Station};
 use crate::steady::queues::demand::Arrivals;
-
-/// Machines that are alike.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::steady) struct Station {
-    pub count: u32,
-    /// Virtual processors of each.
-    pub cpus: u32,
-    /// What comes to each.
-    pub coming: Arrivals,
-    /// Time of a transaction on a logical processor that nobody slows down [ns].
-    pub service_ns: f64,
-}
 
 /// Logical processors.
 #[derive(Clone, Copy, Debug)]
@@ -35,21 +25,8 @@ pub(in crate::steady) struct Room {
     pub lps: f64,
     /// Speed of one whose sibling is at work, by that of one without; 1 with one thread a core.
     pub paired: f64,
-    /// Threads of a core.
-    pub smt: f64,
-}
-
-/// What each of some machines comes to, means over time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::steady) struct Crowd {
-    /// Transactions there.
-    pub inside: f64,
-    /// Done in a nanosecond.
-    pub per_ns: f64,
-    /// Virtual processors with work.
-    pub ready: f64,
-    /// Share of what comes that finds one without.
-    pub found_idle: f64,
+    /// Chance that the sibling of one at work is at work, for each other one that is.
+    pub each: f64,
 }
 
 /// What all of them come to.
@@ -64,6 +41,8 @@ pub(in crate::steady) struct All {
     pub waits: f64,
     /// Work done by each with work, by what it would do alone.
     pub speed: f64,
+    /// Whether more comes than can be done.
+    pub overrun: bool,
 }
 
 impl Room {
@@ -72,195 +51,110 @@ impl Room {
         busy * (1.0 - self.beside(busy) * (1.0 - self.paired))
     }
 
-    /// Chance that a sibling of one at work is at work too, of so many: any is as likely.
+    /// Chance that a sibling of one at work is at work too, of so many.
     pub fn beside(&self, busy: f64) -> f64 {
-        if self.smt < 2.0 {
-            return 0.0;
-        }
-        ((busy - 1.0).max(0.0) / (self.lps - 1.0)).min(1.0)
+        ((busy - 1.0).max(0.0) * self.each).min(1.0)
     }
 }
 
-/// Weight of a state below which it is of no account, by that of the heaviest: of users, who are so
-/// many, and where more may come without end, of which `H` makes much.
-const FEW: f64 = 1e-30;
-const NOTHING: f64 = 1e-250;
-/// Transactions of one machine after which a chain is cut.
+/// Shares of the states beyond the last one below which they are of no account: what is as rare
+/// does not come about in a run.
+const TAIL: f64 = 1e-9;
+/// Transactions in all machines up to which states are looked at first, and at most.
+const FIRST: usize = 256;
 const MOST: usize = 20_000;
-/// Times that the weights are put about where the machines are now.
-const TILTS: usize = 30;
-
-/// Weights by the number of transactions, and the same by virtual processors with work.
-#[derive(Clone, Debug)]
-struct Series {
-    from: usize,
-    weight: Vec<f64>,
-    busy: Vec<f64>,
-    /// Weight that is of no account.
-    least: f64,
-}
-
-impl Series {
-    fn none() -> Self {
-        Self {
-            least: FEW,
-            from: 0,
-            weight: vec![1.0],
-            busy: vec![0.0],
-        }
-    }
-
-    /// One machine, with weights that are `tilt` times as large for each transaction more.
-    fn of(station: &Station, tilt: f64) -> Self {
-        let cpus = station.cpus as usize;
-        if let Arrivals::Always(threads, _) = station.coming {
-            return Self {
-                least: FEW,
-                from: threads as usize,
-                weight: vec![1.0],
-                busy: vec![threads.min(f64::from(station.cpus))],
-            };
-        }
-        let least = match station.coming {
-            Arrivals::Open(_) => NOTHING,
-            _ => FEW,
-        };
-        let (mut weight, mut now, mut heaviest) = (vec![1.0], 1.0_f64, 1.0_f64);
-        for n in 0..MOST {
-            let at_work = (n + 1).min(cpus) as f64;
-            let ratio = coming(station, n) * station.service_ns * tilt / at_work;
-            now *= ratio;
-            if now <= 0.0 || ratio < 1.0 && now < least * heaviest {
-                break;
-            }
-            weight.push(now);
-            heaviest = heaviest.max(now);
-            if now > 1e200 {
-                weight.iter_mut().for_each(|of| *of *= 1e-200);
-                (now, heaviest) = (now * 1e-200, heaviest * 1e-200);
-            }
-        }
-        let pairs = weight.iter().enumerate();
-        let busy = pairs.map(|(n, of)| of * n.min(cpus) as f64).collect();
-        Self {
-            least,
-            from: 0,
-            weight,
-            busy,
-        }
-        .trimmed()
-    }
-
-    /// Both together.
-    fn and(&self, other: &Self) -> Self {
-        let mut all = Self {
-            least: self.least.min(other.least),
-            from: self.from + other.from,
-            weight: vec![0.0; self.weight.len() + other.weight.len() - 1],
-            busy: vec![0.0; self.weight.len() + other.weight.len() - 1],
-        };
-        for (i, (a, a_busy)) in self.weight.iter().zip(&self.busy).enumerate() {
-            let others = other.weight.iter().zip(&other.busy);
-            let into = all.weight[i..].iter_mut().zip(&mut all.busy[i..]);
-            for ((weight, busy), (b, b_busy)) in into.zip(others) {
-                *weight += a * b;
-                *busy += a_busy * b + a * b_busy;
-            }
-        }
-        all.trimmed()
-    }
-
-    /// So many like it.
-    fn times(&self, count: u32) -> Self {
-        let (mut all, mut power, mut left) = (Self::none(), self.clone(), count);
-        while left > 0 {
-            if left % 2 == 1 {
-                all = all.and(&power);
-            }
-            left /= 2;
-            if left > 0 {
-                power = power.and(&power);
-            }
-        }
-        all
-    }
-
-    /// Without what is of no account, and of a size that numbers can hold.
-    fn trimmed(mut self) -> Self {
-        let heaviest = self.weight.iter().copied().fold(0.0, f64::max).max(1e-300);
-        let counts = |of: &f64| *of >= self.least * heaviest;
-        let first = self.weight.iter().position(counts).unwrap_or(0);
-        let last = self.weight.iter().rposition(counts).unwrap_or(0);
-        for all in [&mut self.weight, &mut self.busy] {
-            all.truncate(last + 1);
-            all.drain(..first);
-            all.iter_mut().for_each(|of| *of /= heaviest);
-        }
-        self.from += first;
-        self
-    }
-
-    /// `H`, from its first number on, and what all together come to.
-    fn slowed(&self, room: &Room, tilt: f64) -> (Vec<f64>, All) {
-        let ready = |at: usize| self.busy[at] / self.weight[at].max(1e-300);
-        let (mut held, mut now, mut most) = (Vec::new(), 0.0_f64, f64::NEG_INFINITY);
-        for (at, weight) in self.weight.iter().enumerate() {
-            let work = room.work(ready(at).min(room.lps));
-            if at > 0 && work > 0.0 {
-                now += (ready(at) / (work * tilt)).ln();
-            }
-            held.push(now);
-            most = most.max(now + weight.max(1e-300).ln());
-        }
-        let (mut all, mut told) = (0.0, All::none());
-        for (at, held) in held.iter_mut().enumerate() {
-            *held = (*held - most).exp();
-            let p = self.weight[at] * *held;
-            all += p;
-            told.add(p, ready(at), room);
-        }
-        (held, told.by(all))
-    }
-}
-
-/// What comes to a machine in a nanosecond while so many are there.
-fn coming(station: &Station, inside: usize) -> f64 {
-    match station.coming {
-        Arrivals::Open(per_ns) => per_ns,
-        Arrivals::Closed(users, away_ns) => (users - inside as f64).max(0.0) / away_ns,
-        Arrivals::Always(..) | Arrivals::Never => 0.0,
-    }
-}
+/// Times that the weights are put about where the machines are now, or more states are looked at.
+const TILTS: usize = 40;
 
 /// Works out what machines come to on some logical processors. `speed` is a guess of how fast they
 /// are, by what they would be alone.
+///
+/// As many states are looked at as ever come about: all sums of machines up to so many transactions
+/// need none of a machine beyond.
 pub(in crate::steady) fn crowd(stations: &[Station], room: &Room, speed: f64) -> (Vec<Crowd>, All) {
     let mut tilt = 1.0 / speed.clamp(1e-6, 1.0);
-    for _ in 0..TILTS {
-        let alone: Vec<Series> = stations.iter().map(|of| Series::of(of, tilt)).collect();
-        let several: Vec<Series> = alone
+    let (stay, open) = (staying(stations), any_open(stations));
+    let (mut limit, mut rounds) = (FIRST, 0);
+    loop {
+        let most = if open { stay + limit } else { usize::MAX };
+        let machines: Vec<Machine> = stations
             .iter()
-            .zip(stations)
-            .map(|(of, station)| of.times(station.count))
+            .map(|of| Machine::of(of, tilt, most))
             .collect();
-        let together = |of: &[Series]| of.iter().fold(Series::none(), |all, one| all.and(one));
-        let all = together(&several);
-        let (held, told) = all.slowed(room, tilt);
+        let all = together(&machines, stations, None);
+        let (held, mut told, ended) = slowed(&all, room, tilt, most);
         let now = 1.0 / told.speed.clamp(1e-6, 1.0);
         let close = (now / tilt - 1.0).abs() < 0.05;
-        tilt = now;
-        if !close {
+        let more = !ended && limit < MOST;
+        rounds += 1;
+        if rounds < TILTS && (more || !close) {
+            limit = if more { (2 * limit).min(MOST) } else { limit };
+            tilt = now;
             continue;
         }
+        told.overrun = !ended;
         let each = (0..stations.len()).map(|at| {
-            let beside = several[..at].iter().chain(&several[at + 1..]);
-            let beside = beside.fold(Series::none(), |all, one| all.and(one));
-            let beside = beside.and(&alone[at].times(stations[at].count.saturating_sub(1)));
-            of_one(&stations[at], (&alone[at], &beside), (all.from, &held))
+            let beside = together(&machines, stations, Some(at));
+            let mut found = of_one(&stations[at], (&machines[at], &beside), (all.from, &held));
+            if told.overrun {
+                let most = found.ready * told.speed / stations[at].service_ns;
+                found.per_ns = found.per_ns.min(most);
+            }
+            found
         });
         return (each.collect(), told);
     }
-    (vec![Crowd::default(); stations.len()], All::none())
+}
+
+/// Transactions that never leave.
+fn staying(stations: &[Station]) -> usize {
+    let of = |station: &Station| match station.coming {
+        Arrivals::Always(threads, _) => station.count as usize * threads as usize,
+        _ => 0,
+    };
+    stations.iter().map(of).sum()
+}
+
+fn any_open(stations: &[Station]) -> bool {
+    stations
+        .iter()
+        .any(|of| matches!(of.coming, Arrivals::Open(_)))
+}
+
+/// All machines, but one of a kind if it is named.
+fn together(machines: &[Machine], stations: &[Station], without: Option<usize>) -> Series {
+    let pairs = machines.iter().zip(stations).enumerate();
+    pairs.fold(Series::none(), |all, (at, (machine, station))| {
+        let fewer = u32::from(without == Some(at));
+        machine.join(all, station.count.saturating_sub(fewer))
+    })
+}
+
+/// `H`, from the first number of transactions on, what all together come to, and whether more
+/// transactions than are looked at hardly ever come about.
+fn slowed(series: &Series, room: &Room, tilt: f64, limit: usize) -> (Vec<f64>, All, bool) {
+    let ready = |at: usize| series.busy[at] / series.weight[at].max(1e-300);
+    let (mut held, mut now, mut most) = (Vec::new(), 0.0_f64, f64::NEG_INFINITY);
+    for (at, weight) in series.weight.iter().enumerate() {
+        let work = room.work(ready(at).min(room.lps));
+        if at > 0 && work > 0.0 {
+            now += (ready(at) / (work * tilt)).ln();
+        }
+        held.push(now);
+        most = most.max(now + weight.max(1e-300).ln());
+    }
+    let (mut all, mut told) = (0.0, All::none());
+    let (mut last, mut before) = (0.0, 0.0);
+    for (at, held) in held.iter_mut().enumerate() {
+        *held = (*held - most).exp();
+        let p = series.weight[at] * *held;
+        all += p;
+        told.add(p, ready(at), room);
+        (before, last) = (last, p);
+    }
+    let beyond = series.from + series.weight.len() <= limit
+        || last < TAIL * all * (1.0 - last / before.max(1e-300));
+    (held, told.by(all), beyond)
 }
 
 impl All {
@@ -271,6 +165,7 @@ impl All {
             ready: 0.0,
             waits: 0.0,
             speed: 0.0,
+            overrun: false,
         }
     }
 
@@ -304,6 +199,7 @@ impl All {
             } else {
                 1.0
             },
+            ..self
         }
     }
 }
@@ -311,20 +207,26 @@ impl All {
 /// One machine among the others.
 fn of_one(
     station: &Station,
-    (own, beside): (&Series, &Series),
+    (own, beside): (&Machine, &Series),
     (first, held): (usize, &[f64]),
 ) -> Crowd {
+    let slow = |total: usize| {
+        let held = total.checked_sub(first).and_then(|at| held.get(at));
+        held.copied().unwrap_or(0.0)
+    };
+    match own {
+        Machine::Open(own, most) => own.among(beside, *most, slow),
+        Machine::Some(own) => among(station, own, beside, slow),
+    }
+}
+
+/// One machine of which all states are written out.
+fn among(station: &Station, own: &Series, beside: &Series, slow: impl Fn(usize) -> f64) -> Crowd {
     let (mut all, mut come, mut told) = (0.0, 0.0, Crowd::default());
     for (at, weight) in own.weight.iter().enumerate() {
         let n = own.from + at;
         let others = beside.weight.iter().enumerate();
-        let slowed: f64 = others
-            .map(|(j, of)| {
-                let total = n + beside.from + j;
-                let held = total.checked_sub(first).and_then(|at| held.get(at));
-                of * held.copied().unwrap_or(0.0)
-            })
-            .sum();
+        let slowed: f64 = others.map(|(j, of)| of * slow(n + beside.from + j)).sum();
         let (p, more) = (weight * slowed, coming(station, n));
         let ready = (n as f64).min(f64::from(station.cpus));
         all += p;
@@ -355,7 +257,7 @@ mod tests {
         Room {
             lps,
             paired: 1.0,
-            smt: 1.0,
+            each: 0.0,
         }
     }
 
@@ -407,6 +309,46 @@ mod tests {
         assert_eq!(all.waits, 0.0);
         let by_little = found[0].inside + 5.0 * found[0].per_ns;
         assert!((by_little - 4.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn whatever_is_there_is_as_users_without_number() {
+        let many = 1e6;
+        for (lps, each) in [(12.0, 0.0), (5.0, 0.0), (6.0, 0.2)] {
+            let paired = 0.7;
+            let room = Room { lps, paired, each };
+            let as_open = machines(3, 2, Arrivals::Open(0.5));
+            let as_users = Station {
+                coming: Arrivals::Closed(many, many / 0.5),
+                ..as_open
+            };
+            let beside = [
+                machines(2, 1, Arrivals::Open(0.3)),
+                machines(1, 1, Arrivals::Always(1.0, 1.0)),
+            ];
+            let found = |one| crowd(&[one, beside[0], beside[1]], &room, 1.0);
+            let ((a, all), (b, other)) = (found(as_open), found(as_users));
+            for (a, b) in a.iter().zip(&b) {
+                let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * b;
+                assert!(
+                    near(a.inside, b.inside) && near(a.ready, b.ready),
+                    "{a:?} {b:?}"
+                );
+                assert!(near(a.found_idle, b.found_idle) && near(a.per_ns, b.per_ns));
+            }
+            assert!((all.busy - other.busy).abs() < 1e-4, "{all:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn near_what_processors_can_do_the_crowd_is_long_and_ends() {
+        // 24 machines that want 0.99 of eight processors, and of 7.9: then nobody is ever done.
+        let machines = [machines(24, 4, Arrivals::Open(0.33))];
+        let (found, all) = crowd(&machines, &room(8.0), 1.0);
+        assert!((all.busy - 7.92).abs() < 1e-3, "{all:?}");
+        assert!(24.0 * found[0].inside > 0.99 / 0.01 && !all.overrun);
+        let (found, all) = crowd(&machines, &room(7.9), 1.0);
+        assert!(found[0].inside > 100.0 && all.overrun, "{all:?}");
     }
 
     #[test]

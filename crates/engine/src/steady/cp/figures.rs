@@ -3,7 +3,7 @@
 use crate::devices::Search;
 use crate::guest::zvm::locks::Lock;
 use crate::guest::zvm::segment::{Segment, EXTRA_BOOKS, OWNERS};
-use crate::steady::cp::crowd::Crowd;
+use crate::steady::cp::station::Crowd;
 
 /// The Control Program of a partition.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! Who of z/VM's machines gets less than it wants: what shares are worth first, the rest in
 //! proportion, within limits. Who wants less than that has it before the others.
 
-use crate::steady::cp::crowd::Crowd;
 use crate::steady::cp::guests::{Guests, Kind};
+use crate::steady::cp::station::Crowd;
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::grants::{grants, Claim};
 

@@ -4,6 +4,7 @@
 
 use crate::cost::{Place, Surroundings};
 use crate::guest::zvm::cold::{displaced, each_ns};
+use crate::guest::zvm::locks::Readied;
 use crate::guest::zvm::segment::{Owner, Segment};
 use crate::guest::zvm::sharing::Near;
 use crate::ids::ChipId;
@@ -24,6 +25,8 @@ pub(in crate::steady) struct Comes {
     pub busy: f64,
     /// Chance that it had to wait, and so is taken by one of its own chip.
     pub waits: f64,
+    /// Virtual processors among which the work of all machines is, as if in equal parts.
+    pub among: f64,
 }
 
 /// Costs at the mean of the chips on which a partition runs, by its time there.
@@ -102,7 +105,9 @@ impl CpCosts {
         self.dispatch.repeat(&door, share);
         let both = (&cp.scheduler, &cp.door);
         let mut ready = Segment::default();
-        near.readying(&zvm.locks, both, guests.lps() - 1.0, &mut ready);
+        let mut one = Readied::default();
+        one.add(&zvm.locks, both);
+        near.readying(&zvm.locks, both, guests.lps() - 1.0, &one, &mut ready);
         self.ready.repeat(&ready, share);
         // Whoever queues or takes from a vector changes its line.
         let lines = |each: f64| near.sharing.by.map(|by| by * each * near.sharing.elsewhere);
@@ -124,12 +129,18 @@ impl CpCosts {
     }
 
     /// What a virtual processor finds cold. It comes back to the logical processor that it left if
-    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles.
+    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles. Who
+    /// finds his busy comes back to that other one from then on, so all that work are spread over
+    /// logical processors in time: each shares its own with as many as there are more of them, and
+    /// with nobody where there is one for each.
     pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
         let mut all = Segment::default();
         let cores = f64::from(guests.open);
         let (lps, free) = (cores * guests.smt, 1.0 - comes.waits);
-        let taken = (comes.busy / lps).min(1.0);
+        let alone = 1.0 / comes.among.max(1.0);
+        let taken = (comes.busy * (1.0 / lps - alone)).clamp(0.0, 1.0);
+        let others = (taken + comes.busy * guests.beside()).min(1.0) * comes.away_ns;
+        let full = (comes.busy / lps).min(1.0);
         for (share, chip, near) in &self.near {
             let back = comes.waits / (share * cores).max(1.0);
             let stays = free * (1.0 - taken) + back;
@@ -141,7 +152,7 @@ impl CpCosts {
                 .filter(|of| beside(of.1))
                 .map(|of| of.0)
                 .sum();
-            let none_of = |count: f64| taken.powf(count.max(0.0));
+            let none_of = |count: f64| full.powf(count.max(0.0));
             let off_chip = none_of(share * lps - 1.0);
             let off_node = off_chip * none_of((node - share) * lps);
             let by = [
@@ -149,7 +160,6 @@ impl CpCosts {
                 free * (off_chip - off_node),
                 free * off_node,
             ];
-            let others = taken * comes.away_ns;
             let kept = displaced(others, around.private_turnover_ns);
             let lost = stays * kept + (1.0 - stays);
             let worked = comes.busy * comes.away_ns;

@@ -29,8 +29,8 @@ pub(in crate::steady) fn settle_parked(
     settled: f64,
 ) -> usize {
     let mut parked: Vec<Option<Form>> = forms.iter().map(|_| None).collect();
-    let (mut steps, mut most) = (0, vec![u16::MAX; forms.len()]);
-    for _ in 0..MOST_TIMES {
+    let (mut steps, mut pinned) = (0, vec![false; forms.len()]);
+    for times in 1..=MOST_TIMES {
         let pairs = parked.iter().zip(forms);
         let now: Vec<&Form> = pairs
             .map(|(new, old)| new.as_ref().unwrap_or(old))
@@ -45,16 +45,15 @@ pub(in crate::steady) fn settle_parked(
         let mut changed = Vec::new();
         for (at, wanted) in wanted.into_iter().enumerate() {
             let open = now[at].guests.as_ref().map_or(0, |guests| guests.open);
-            // Who comes back to more than he has left would go on for ever.
-            let wanted = wanted.map_or(open, |wanted| wanted.min(most[at]));
+            // Who has left as many would leave them again and go on for ever: he stays there.
+            let wanted = wanted.filter(|_| !pinned[at]).unwrap_or(open);
             if wanted != open {
                 changed.push((at, forms[at].unparked(&state.tree, wanted)));
             }
-            if wanted > open {
-                most[at] = wanted;
-            }
+            pinned[at] |= wanted > open;
         }
-        if changed.is_empty() {
+        // What is parked or unparked last has to come to rest as well.
+        if changed.is_empty() || times == MOST_TIMES {
             break;
         }
         for (at, form) in changed {

@@ -3,10 +3,11 @@
 
 use crate::guest::zvm::locks::{readers_ns, Holding};
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::steady::cp::crowd::{crowd, All, Crowd, Room, Station};
+use crate::steady::cp::crowd::{crowd, All, Room};
 use crate::steady::cp::figures::{Beside, Cp};
 use crate::steady::cp::guests::{Guests, Kind};
 use crate::steady::cp::shares::held_back;
+use crate::steady::cp::station::{Crowd, Station};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::State;
 use crate::steady::queues::chain::Load;
@@ -42,11 +43,8 @@ impl State {
         } else {
             1.0
         };
-        let room = Room {
-            lps: guests.lps(),
-            paired,
-            smt: guests.smt,
-        };
+        let (lps, each) = (guests.lps(), guests.beside());
+        let room = Room { lps, paired, each };
         let slowed = 1.0 / (doing.served * (1.0 - doing.stalled)).max(1e-6);
         let colder = doing.reload_ns;
         let mut cp = std::mem::take(&mut self.cps[at]);
@@ -91,8 +89,10 @@ impl State {
         let (held, all) = serve(guests, &times, room, cp);
         let mut going = going(guests, &each, (&held, &times), cp, room);
         let mut pairs = guests.kinds.iter().zip(&held);
-        going.overrun =
-            pairs.any(|(kind, held)| held.is_some() && matches!(kind.coming, Arrivals::Open(_)));
+        let falls_behind = |(kind, held): (&Kind, &Option<f64>)| {
+            held.is_some() && matches!(kind.coming, Arrivals::Open(_))
+        };
+        going.overrun = all.overrun || pairs.any(falls_behind);
         cp.frames = vec![0.0; guests.switches.len()];
         for (kind, now) in guests.kinds.iter().zip(&cp.kinds) {
             if let Some((switch, frames)) = kind.sends {
@@ -128,6 +128,7 @@ impl State {
             away_ns: (used - now.ready).max(0.0) / (now.per_ns * wakes).max(1e-15),
             busy: cp.busy,
             waits: cp.waits,
+            among: among(guests, cp),
         };
         let cold = costs.cold(guests, &self.tree, &comes);
         woken.repeat(&cold, 1.0);
@@ -204,7 +205,7 @@ impl State {
         if guests.smt < 2.0 {
             with[1] = busy;
         } else {
-            let pairs = (busy * busy + variance - busy).max(0.0) / (room.lps - 1.0).max(1.0);
+            let pairs = (busy * busy + variance - busy).max(0.0) * room.each;
             with[2] = (0.5 * pairs).min(cores).min(0.5 * busy);
             with[1] = (busy - 2.0 * with[2]).min(cores - with[2]).max(0.0);
         }
@@ -361,4 +362,11 @@ fn in_turn(kind: &Kind, now: &Crowd) -> f64 {
         lost = next;
     }
     parts * parts / squares.max(1e-300)
+}
+
+/// The same of all machines.
+fn among(guests: &Guests, cp: &Cp) -> f64 {
+    let pairs = guests.kinds.iter().zip(&cp.kinds);
+    let of = |(kind, now): (&Kind, &Crowd)| f64::from(kind.count) * in_turn(kind, now);
+    pairs.map(of).sum()
 }

@@ -5,9 +5,10 @@
 //! waits for one first; who has more to do goes on.
 
 use crate::guest::zvm::segment::{Owner, Segment};
-use crate::steady::cp::crowd::{All, Crowd, Room};
+use crate::steady::cp::crowd::{All, Room};
 use crate::steady::cp::figures::Cp;
 use crate::steady::cp::guests::{Guests, Tile};
+use crate::steady::cp::station::Crowd;
 use crate::steady::layout::state::State;
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::zvm::costs::{signalling, Comes, CpCosts};
@@ -73,6 +74,11 @@ impl State {
             away_ns: each_ns * (1.0 - now.ready / tile.cpus[side]).max(0.0),
             busy: cp.busy,
             waits: cp.waits,
+            among: guests
+                .tiles
+                .iter()
+                .map(|of| of.cpus.iter().sum::<f64>())
+                .sum(),
         };
         let mut all = Segment::default();
         all.execute(Owner::Guest, tile.instructions[side]);
@@ -226,6 +232,7 @@ fn settle(guests: &Guests, times: &[[f64; 2]], room: &Room, cp: &mut Cp) -> All 
             ready,
             waits: beyond(ready, variance, room.lps),
             speed: running / ready.max(1e-9),
+            overrun: false,
         };
         let wait_ns = mean_beyond(ready, variance, room.lps) / puts.max(1e-15);
         let change = (wait_ns - cp.wait_ns).abs() * puts / ready.max(1e-9);

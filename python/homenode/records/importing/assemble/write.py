@@ -9,6 +9,7 @@ import io
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
+from statistics import median
 from typing import TYPE_CHECKING
 
 from homenode.model.document.write import toml_value
@@ -18,6 +19,7 @@ from homenode.records.importing.assemble.gangs import WAKE_UPS, split
 from homenode.records.importing.assemble.hardware import ChosenMachine
 from homenode.records.importing.assemble.plan import MB, Line, Planned, PlannedGang, pool_of
 from homenode.records.importing.assemble.windows import Windows
+from homenode.records.importing.shared.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -289,9 +291,19 @@ def _run(windows: Windows | None, step_ns: int) -> Iterator[str]:
     step = TIME.format(step_ns)
     duration = TIME.format(step_ns * windows.count)
     yield f"warmup = {toml_value(WARMUP)}"
-    yield _line("duration", duration, f"{windows.count} windows of {step}")
+    yield _line("duration", duration, _played(windows, step_ns))
     yield _line("interval", step, "a window")
     yield "replications = 1"
+
+
+def _played(windows: Windows, step_ns: int) -> str:
+    """How many windows of which recorded length, and how long each is played if not for that."""
+    usual_ns = round(median(windows.seconds) * 1000) * 1_000_000
+    recorded = f"{counted(windows.count, 'window')} of {TIME.format(usual_ns)}"
+    if usual_ns == step_ns:
+        return recorded
+    each = "" if windows.count == 1 else "each "
+    return f"{recorded}, {each}played for {TIME.format(step_ns)}"
 
 
 def size(amount: int) -> str:
