@@ -1,8 +1,8 @@
 //! Threads of several loads on one core: each goes on as fast as its own load does there.
 //!
-//! What a thread costs beside others is what it would beside as many of its own load: how busy the
-//! core is counts, not with what. Core time is parted evenly among the busy threads, as it is where
-//! they are all alike.
+//! Beside threads of its own virtual processor a thread costs what it would beside as many of its
+//! own load: how busy the core is counts, not with what. Core time is parted evenly among the busy
+//! threads, as it is where they are all alike.
 
 use super::system::{Stretch, System};
 use super::world::{Task, World};
@@ -20,7 +20,10 @@ impl<S: System> World<S> {
     }
 
     /// Cost class of a load where the first load of its partition has `first`.
-    pub fn class_beside(&self, load: LoadId, core: CoreId, first: ClassId) -> ClassId {
+    pub fn class_beside(&mut self, load: LoadId, core: CoreId, first: ClassId) -> ClassId {
+        if self.has_strangers {
+            return self.table.instead(first, load.into());
+        }
         let (chip, partition) = (self.at.cores[core].chip, self.loads[load].partition);
         let threads = first - self.table.id(partition.into(), chip, 0);
         self.table.id(load.into(), chip, threads as u8)
@@ -119,7 +122,8 @@ impl<S: System> World<S> {
         for at in self.busy(vp, self.mask(vp)) {
             let load = self.load_on(vp, at);
             if self.spins_for(load) {
-                shares += self.blocking_share(load, self.class_beside(load, core, class));
+                let own = self.class_beside(load, core, class);
+                shares += self.blocking_share(load, own);
             }
         }
         shares
@@ -134,7 +138,8 @@ impl<S: System> World<S> {
             let load = self.load_on(vp, at);
             threads += 1.0;
             if self.spins_for(load) {
-                let (own, _) = self.own_ns(self.class_beside(load, core, class));
+                let own = self.class_beside(load, core, class);
+                let (own, _) = self.own_ns(own);
                 let profile = self.profile(load);
                 let turn = profile.lock_hold_instructions * own;
                 held += profile.lock_share;

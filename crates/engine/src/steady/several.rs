@@ -5,7 +5,7 @@
 //! time is parted evenly among the threads of a core: so a workload has the part of a virtual
 //! processor that it has of its threads.
 
-use crate::cost::Class;
+use crate::cost::{Class, Times};
 use crate::spec::Workload;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{classes, Site, State, NOTHING};
@@ -44,6 +44,9 @@ impl State {
                 });
                 site.classes[threads] = Class::mean(parts);
             }
+            if self.host.is_some() {
+                site.times = self.mean_times(form, index);
+            }
             add_rates(&mut rates, site.share, &site.classes);
         }
         let doing = &mut self.doing[at];
@@ -51,6 +54,19 @@ impl State {
         for (ns, rate) in doing.ns.iter_mut().zip(rates).skip(1) {
             *ns = 1.0 / rate;
         }
+    }
+
+    /// What their threads are on average to others of a host's core, at one of their sites.
+    fn mean_times(&self, form: &Form, index: usize) -> Vec<Times> {
+        let mut mean = vec![Times::default(); form.fixed.len()];
+        for (workload, _) in form.each_workload() {
+            let doing = &self.doing[workload];
+            let each = mean.iter_mut().zip(&doing.sites[index].times);
+            for (mean, times) in each.filter(|(_, times)| times.base > 0.0) {
+                mean.add_scaled(times, doing.load.vps.max(1e-9) / times.base);
+            }
+        }
+        mean
     }
 
     /// How many threads of each are runnable.
@@ -176,6 +192,7 @@ fn go_along(own: &mut Vec<Site>, sites: &[Site], form: &Form) {
         };
         new.share = site.share;
         new.crowd = site.crowd;
+        new.company.clone_from(&site.company);
         new.visits.clone_from(&site.visits);
         new.neighbours.clone_from(&site.neighbours);
         own.push(new);
