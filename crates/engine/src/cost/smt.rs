@@ -298,6 +298,26 @@ mod tests {
     }
 
     #[test]
+    fn beside_its_like_it_is_the_same_however_that_is_told() {
+        let own = Times {
+            base: 1.0,
+            issue: 0.4,
+            alone: 0.9,
+        };
+        for core in [core(&HALVES, 2), core(&[1.0, 1.4, 1.5, 1.6], 1)] {
+            for threads in 2..=4 {
+                let lost = |others| core.lost_beside(threads, own, others);
+                let mean = lost(Others::Mean(own));
+                assert!((mean - lost(Others::Alike)).abs() < 1e-12, "{threads}");
+                let of_part = &[own; 3][..usize::from(threads / core.parts - 1)];
+                if threads % core.parts == 0 {
+                    assert!((lost(Others::Each(of_part)) - mean).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn odd_parts_and_work_that_never_issues_have_an_answer() {
         for (gain, parts) in [(&[1.0, 1.4, 1.6][..], 2), (&[1.0, 1.4], 3)] {
             let core = core(gain, parts);

@@ -262,7 +262,7 @@ impl State {
         let place = self.place_of((at, form), ChipId::new(site.chip), threads);
         let (class, fixed) = (&mut site.classes[threads], &form.fixed[threads]);
         class.set_beside(&place, fixed, others);
-        if self.host.is_some() {
+        if self.host.is_some() || !site.company.is_empty() {
             site.times.resize(form.fixed.len(), Times::default());
             site.times[threads] = class.times(&place, fixed);
         }

@@ -31,6 +31,9 @@ impl State {
         let mut sites = std::mem::take(&mut self.doing[at].sites);
         for (workload, of) in form.each_workload() {
             go_along(&mut self.doing[workload].sites, &sites, of);
+            if self.host.is_none() {
+                self.meet_each_other(form, (workload, of));
+            }
             self.price(workload, of, apart);
         }
         let mut rates = [0.0; THREADS];
@@ -53,6 +56,27 @@ impl State {
         doing.sites = sites;
         for (ns, rate) in doing.ns.iter_mut().zip(rates).skip(1) {
             *ns = 1.0 / rate;
+        }
+    }
+
+    /// Whose threads those of a workload meet on their cores: each other, and of its own as many as
+    /// run while one does.
+    fn meet_each_other(&mut self, form: &Form, (own, of): (usize, &Form)) {
+        let mut company = Vec::new();
+        if form
+            .each_workload()
+            .any(|(_, other)| other.partition.profile != of.partition.profile)
+        {
+            for (workload, other) in form.each_workload() {
+                let met = if workload == own { again(other) } else { 1.0 };
+                company.push((workload, met * self.doing[workload].load.vps));
+            }
+        }
+        let all: f64 = company.iter().map(|(_, of)| of).sum();
+        company.retain(|(_, of)| *of > 1e-9 * all);
+        company.iter_mut().for_each(|(_, of)| *of /= all);
+        for site in &mut self.doing[own].sites {
+            site.company.clone_from(&company);
         }
     }
 
@@ -177,6 +201,17 @@ impl State {
             let refilled = all * (comes / bursts).min(1.0);
             doing.reload_ns += 0.5 * pace * (refilled - doing.reload_ns);
         }
+    }
+}
+
+/// How often others of a workload run while one of them does, in proportion to their mean: of so
+/// many threads all but one, of an open stream all.
+fn again(form: &Form) -> f64 {
+    match form.partition.workload {
+        Workload::Loops { count, .. } | Workload::Users { count, .. } => {
+            1.0 - 1.0 / f64::from(count)
+        }
+        _ => 1.0,
     }
 }
 

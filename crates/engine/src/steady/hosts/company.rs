@@ -31,8 +31,9 @@ impl State {
     pub(in crate::steady) fn beside_at(&self, site: &Site, threads: usize) -> Option<Times> {
         let mut mean = Times::default();
         for (partition, share) in &site.company {
-            let there = self.doing[*partition].sites.iter();
-            let other = there.into_iter().find(|other| other.chip == site.chip);
+            let there = &self.doing[*partition].sites;
+            let other = there.iter().find(|other| other.chip == site.chip);
+            let other = other.map(|other| other.twin.map_or(other, |twin| &there[twin]));
             let known = other.and_then(|other| known(other, threads));
             // Its own sites are with whoever asks.
             let times = known.or_else(|| self::known(site, threads))?;
