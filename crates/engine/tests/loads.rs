@@ -9,8 +9,9 @@ use common::{
 };
 use homenode_engine::sim::{check, columns, LoadSummary};
 use homenode_engine::spec::{
-    Distribution, Guest, Load, LockKind, Partition, Policy, Profile, Spec, Workload,
+    Accounting, Distribution, Guest, Load, LockKind, Partition, Policy, Profile, Spec, Workload,
 };
+use homenode_engine::steady::solve;
 
 fn load(name: &str, workload: Workload, profile: Profile) -> Load {
     Load {
@@ -165,31 +166,36 @@ fn what_loads_do_adds_up_to_their_partition() {
     }
 }
 
-/// Threads of one core go each at the speed of their own load, with as many busy.
+/// Threads of one core find each other at its pipelines as often as each wants them.
 #[test]
-fn beside_a_stranger_a_thread_is_as_fast_as_beside_its_like() {
-    let profiles = [
-        plain(),
-        Profile {
-            eicpi: 2.0,
-            issue_share: 0.4,
+fn beside_a_stranger_a_thread_finds_it_as_often_as_it_wants_the_pipelines() {
+    // A quarter is gained by work that always issues: 1 + 0.6 x y for shares x and y of issuing.
+    let halves = |one: f64, other: f64| {
+        let of = |share| Profile {
+            issue_share: share,
             ..plain()
-        },
-    ];
-    let loads = |counts: [u32; 2]| {
-        let pairs = profiles.iter().zip(counts).zip(["x", "y"]);
-        let some = pairs.filter(|((_, count), _)| *count > 0);
-        some.map(|((profile, count), name)| load(name, loops(count), profile.clone()))
-            .collect::<Vec<_>>()
+        };
+        let loads = [("x", one), ("y", other)];
+        let loads = loads.map(|(name, share)| load(name, loops(1), of(share)));
+        let mut spec = alone(1, 2, loads.to_vec());
+        spec.machine.smt.gain = vec![1.0, 1.25];
+        spec.machine.smt.reference = of(1.0);
+        spec.machine.accounting = Accounting::Elapsed;
+        let outcome = run(&spec, 0);
+        assert_all(&spec, &outcome);
+        let solved = solve(&spec).unwrap_or_else(|fault| panic!("{fault}"));
+        for (at, name) in ["x", "y"].into_iter().enumerate() {
+            let own = total(&outcome, name, "instructions");
+            let told = SECOND as f64 / (1.0 + 0.6 * one * other);
+            assert!((own / told - 1.0).abs() < 1e-4, "{own} of {told}");
+            let solved = solved.partitions[0].workloads[at].instructions;
+            assert!((solved / told - 1.0).abs() < 1e-2, "{solved} of {told}");
+            assert_eq!(total(&outcome, name, "busy_ns"), SECOND as f64 / 2.0);
+            assert_eq!(total(&outcome, name, "thread_ns"), SECOND as f64);
+        }
     };
-    let mixed = run(&alone(1, 2, loads([1, 1])), 0);
-    for (name, counts) in [("x", [2, 0]), ("y", [0, 2])] {
-        let alike = run(&alone(1, 2, loads(counts)), 0);
-        let half = alike.total("a", "instructions") / 2.0;
-        let own = total(&mixed, name, "instructions");
-        assert!((own - half).abs() <= 2.0, "{own} of {half}");
-        assert_eq!(total(&mixed, name, "busy_ns"), SECOND as f64 / 2.0);
-        assert_eq!(total(&mixed, name, "thread_ns"), SECOND as f64);
+    for (one, other) in [(1.0, 0.1), (0.4, 1.0), (1.0, 1.0), (0.5, 0.0)] {
+        halves(one, other);
     }
 }
 

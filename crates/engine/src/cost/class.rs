@@ -5,6 +5,9 @@ use super::books::Books;
 use super::lines::Lines;
 use super::port::Wants;
 
+/// Index of a class in the [`Table`](super::Table).
+pub type ClassId = u32;
+
 /// Cost of an instruction at a [`Place`](super::Place).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Class {

@@ -15,6 +15,7 @@
 //! [`Occupancy`], refreshed once a dispatch window, so that an event touches its own core only.
 
 mod age;
+mod beside;
 mod books;
 mod buffers;
 mod class;
@@ -27,6 +28,7 @@ mod levels;
 mod lines;
 pub mod lock;
 mod miss;
+mod mixture;
 mod occupancy;
 mod parts;
 mod pause;
@@ -44,8 +46,9 @@ mod table;
 mod walks;
 
 pub use age::{Ages, Working};
+pub use beside::Company;
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};
-pub use class::Class;
+pub use class::{Class, ClassId};
 pub use clocks::Clocks;
 pub use fabric::Fabric;
 pub use fixed::{kernel_share, working, Fixed};
@@ -56,7 +59,7 @@ pub use pipeline::{core_ns, core_per_ns, reference_drains};
 pub use place::Place;
 pub use port::{memory_delay_ns, Toll, Wants, PORT_NAMES};
 pub use refill::Refill;
-pub use smt::Contention;
+pub use smt::{Contention, Others, Times};
 pub use spread::{Sharers, Spread};
 pub use surroundings::Surroundings;
-pub use table::{ClassId, Rate, Table};
+pub use table::{Rate, Table};

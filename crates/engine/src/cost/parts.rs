@@ -8,6 +8,7 @@ use super::lines::Source;
 use super::lock;
 use super::place::{mean_memory_latency, memory_latency, sharer_latencies, sharer_ways, Place};
 use super::port::Toll;
+use super::smt::{Others, Times};
 use super::spread::Sharers;
 use super::store;
 use crate::machine::Distance;
@@ -48,6 +49,11 @@ impl Class {
 
     /// Works it out; `fixed` are those of the place's partition and number of threads.
     pub fn set(&mut self, place: &Place, fixed: &Fixed) {
+        self.set_beside(place, fixed, Others::Alike);
+    }
+
+    /// The same beside what others do.
+    pub fn set_beside(&mut self, place: &Place, fixed: &Fixed, others: Others) {
         let sharers = place.spread.sharers(place.machine, place.tree, place.chip);
         let levels = Levels::of(place, fixed, &sharers);
         let (asked, written) = if fixed.from_home {
@@ -80,7 +86,7 @@ impl Class {
             spin: 0.0,
             hypervisor: 0.0,
         };
-        sum.smt = siblings_ns(place, fixed, &sum);
+        sum.smt = siblings_ns(place, fixed, &sum, others);
         sum.store = stores_ns(place, fixed, &sum);
         sum.spin = lock_ns(place, fixed, &sharers, &sum);
         sum.tick = share_ns(fixed.tick_share, &sum);
@@ -93,6 +99,11 @@ impl Class {
         self.books.add(Book::Hypervisor, sum.hypervisor);
         self.set_reload(place, fixed, &levels);
         self.ns = sum.total();
+    }
+
+    /// What a thread of the class is to others of its core.
+    pub fn times(&self, place: &Place, fixed: &Fixed) -> Times {
+        times(place, fixed, self.books.up_to(Book::Translation))
     }
 
     /// Hits in the caches.
@@ -287,17 +298,25 @@ fn of_memory(distance: Distance) -> (Book, Source) {
 
 /// Issue slots lost to siblings [ns].
 #[inline]
-fn siblings_ns(place: &Place, fixed: &Fixed, sum: &Sum) -> f64 {
+fn siblings_ns(place: &Place, fixed: &Fixed, sum: &Sum, others: Others) -> f64 {
     if place.snoozing_sibling {
         // The busy thread decodes in 15 of 16 cycles, so its core part takes 16/15 of the time.
         core_ns(place, fixed) * IDLE_SIBLING_SLOTS / (1.0 - IDLE_SIBLING_SLOTS)
     } else if place.threads > 1 {
-        let issue = core_ns(place, fixed) * place.partition.profile.issue_share;
-        let busy = sum.total();
-        let lone = busy * fixed.lone;
-        place.contention.lost(place.threads, busy, issue, lone)
+        let own = times(place, fixed, sum.total());
+        place.contention.lost_beside(place.threads, own, others)
     } else {
         0.0
+    }
+}
+
+/// Times of an instruction that takes `base`, but for what threads take from each other.
+#[inline]
+fn times(place: &Place, fixed: &Fixed, base: f64) -> Times {
+    Times {
+        base,
+        issue: core_ns(place, fixed) * place.partition.profile.issue_share,
+        alone: base * fixed.lone,
     }
 }
 

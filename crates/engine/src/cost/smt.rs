@@ -25,6 +25,7 @@
 //! gain that is published with so many threads in each part says what those of one part do.
 
 use super::fixed::{idle_ns, stores_ns};
+use super::mixture::{queue, MOST_BESIDE};
 use super::pipeline::core_ns;
 use crate::spec::Machine;
 
@@ -37,14 +38,25 @@ pub struct Contention {
 }
 
 /// Times of an instruction [ns].
-#[derive(Clone, Copy)]
-struct Times {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
     /// With so many threads busy, but for what they take from each other in the core.
-    base: f64,
+    pub base: f64,
     /// In which it uses issue slots.
-    issue: f64,
+    pub issue: f64,
     /// With the core to itself; no demand is longer.
-    alone: f64,
+    pub alone: f64,
+}
+
+/// What the other busy threads of a core do.
+#[derive(Clone, Copy)]
+pub enum Others<'a> {
+    /// The same.
+    Alike,
+    /// Such work each, those of the same part.
+    Each(&'a [Times]),
+    /// Such work on average, in all parts.
+    Mean(Times),
 }
 
 impl Contention {
@@ -84,21 +96,50 @@ impl Contention {
         high / times.issue
     }
 
-    /// Time that an instruction loses to its core's other threads, of which so many are busy, this
-    /// one included [ns]. `base`: its time with as much of the caches, but for that; `issue`: in
-    /// which it uses issue slots; `alone`: its time with the core to itself.
+    /// Time that an instruction loses to its core's other threads where so many are busy, this one
+    /// included [ns].
+    pub fn lost_beside(&self, threads: u8, own: Times, others: Others) -> f64 {
+        match others {
+            Others::Alike => self.lost(threads, own.base, own.issue, own.alone),
+            Others::Each(others) => self.lost_to(own, others),
+            Others::Mean(other) => {
+                let lost = |others: u8| self.lost_to(own, &[other; MOST_BESIDE][..others.into()]);
+                let time = |threads: u8| own.base + lost(threads.max(1) - 1);
+                self.mean(threads, time) - own.base
+            }
+        }
+    }
+
+    /// The same beside as many of its like. `base`: its time with as much of the caches, but for
+    /// that; `issue`: in which it uses issue slots; `alone`: its time with the core to itself.
     pub fn lost(&self, threads: u8, base: f64, issue: f64, alone: f64) -> f64 {
         if threads < 2 {
             return 0.0;
         }
         let times = Times { base, issue, alone };
+        self.mean(threads, |threads| self.time(threads, times)) - base
+    }
+
+    /// Mean time of an instruction of so many threads, by that in a part with some.
+    fn mean(&self, threads: u8, time: impl Fn(u8) -> f64) -> f64 {
         let (each, more) = (threads / self.parts, threads % self.parts);
         if more == 0 {
-            return self.time(each, times) - base;
+            return time(each);
         }
-        let rate = |threads: u8| f64::from(threads) / self.time(threads, times);
+        let rate = |threads: u8| f64::from(threads) / time(threads);
         let all = f64::from(more) * rate(each + 1) + f64::from(self.parts - more) * rate(each);
-        f64::from(threads) / all - base
+        f64::from(threads) / all
+    }
+
+    /// What an instruction waits for others of its part.
+    fn lost_to(&self, own: Times, others: &[Times]) -> f64 {
+        let threads = others.len() as u8 + 1;
+        let mut each = [(0.0, 0.0); MOST_BESIDE];
+        for (each, other) in each.iter_mut().zip(others) {
+            let demand = self.demand(threads, *other);
+            *each = (demand, other.base - demand);
+        }
+        self.demand(threads, own) * queue(&each[..others.len()])
     }
 
     /// Time of an instruction in a part in which so many threads are busy.
@@ -106,13 +147,24 @@ impl Contention {
         if threads < 2 {
             return times.base;
         }
+        times.base + waits(threads, times.base, self.demand(threads, times))
+    }
+
+    /// Time for which an instruction wants the pipelines of a part of so many busy threads.
+    fn demand(&self, threads: u8, times: Times) -> f64 {
         let factor = self.factor[usize::from(threads) - 1];
-        let demand = (factor * times.issue).min(times.alone).min(times.base);
-        times.base + waits(threads, times.base, demand)
+        (factor * times.issue).min(times.alone).min(times.base)
     }
 }
 
 impl Times {
+    /// Adds so many of another.
+    pub fn add_scaled(&mut self, other: &Self, factor: f64) {
+        self.base += other.base * factor;
+        self.issue += other.issue * factor;
+        self.alone += other.alone * factor;
+    }
+
     /// Those of the machine's reference work.
     fn of_reference(machine: &Machine, threads: u8) -> Self {
         let work = &machine.smt.reference;
@@ -241,6 +293,26 @@ mod tests {
             for threads in 1..=4 {
                 let both = gain(&halves, 2 * threads, issue);
                 assert!((both / gain(&half, threads, issue) - 2.0).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn beside_its_like_it_is_the_same_however_that_is_told() {
+        let own = Times {
+            base: 1.0,
+            issue: 0.4,
+            alone: 0.9,
+        };
+        for core in [core(&HALVES, 2), core(&[1.0, 1.4, 1.5, 1.6], 1)] {
+            for threads in 2..=4 {
+                let lost = |others| core.lost_beside(threads, own, others);
+                let mean = lost(Others::Mean(own));
+                assert!((mean - lost(Others::Alike)).abs() < 1e-12, "{threads}");
+                let of_part = &[own; 3][..usize::from(threads / core.parts - 1)];
+                if threads % core.parts == 0 {
+                    assert!((lost(Others::Each(of_part)) - mean).abs() < 1e-12);
+                }
             }
         }
     }

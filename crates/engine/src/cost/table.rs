@@ -1,22 +1,20 @@
 //! The cost classes in use, worked out on first use in a window and kept until the next.
 
 use super::age::Working;
+use super::beside::{Beside, Company};
 use super::books::Books;
-use super::class::Class;
+use super::class::{Class, ClassId};
 use super::fixed::{working, Fixed};
 use super::lines::Lines;
 use super::occupancy::{Occupancy, Spent};
 use super::place::Place;
 use super::refill::Refill;
-use super::smt::Contention;
+use super::smt::{Contention, Others, Times};
 use super::spread::{Spread, NEWEST};
 use super::surroundings::Surroundings;
 use crate::ids::ChipId;
 use crate::machine::Topology;
 use crate::spec::{Machine, Partition};
-
-/// Index of a class in the [`Table`].
-pub type ClassId = u32;
 
 /// Cost classes of all partitions: one for each chip and number of busy threads, plus the one with
 /// a snoozing sibling. Loads beside a partition's first one are numbered after all partitions, and
@@ -39,6 +37,11 @@ pub struct Table {
     rows: Vec<Row>,
     /// By partition and number of busy threads.
     fixed: Vec<Vec<Fixed>>,
+    /// The first partition with the same profile, of each.
+    kinds: Vec<u16>,
+    has_kinds: bool,
+    /// Classes beside other work.
+    beside: Beside,
     hot: Vec<Hot>,
     used: Vec<ClassId>,
     /// Those ever used: a large machine has many more that never are.
@@ -104,9 +107,13 @@ impl Table {
             });
             count += width * tree.chips().len() as u32;
         }
+        let kinds = kinds(&partitions.iter().chain(&others).collect::<Vec<_>>());
         Self {
             rows,
             fixed,
+            has_kinds: kinds.iter().any(|kind| *kind > 0),
+            kinds,
+            beside: Beside::new(count),
             occupancy: Occupancy::new(machine, &tree),
             contention: Contention::new(machine),
             working: partitions
@@ -158,8 +165,61 @@ impl Table {
         self.refresh(partitions, id)
     }
 
+    /// What kind of work a partition's is to others of a core.
+    #[inline]
+    pub fn kind(&self, partition: u16) -> u16 {
+        self.kinds[usize::from(partition)]
+    }
+
+    /// Whether there is work of more than one kind.
+    #[inline]
+    pub fn has_kinds(&self) -> bool {
+        self.has_kinds
+    }
+
+    /// The class beside such others of the part of a core of what has `plain` beside its like.
+    pub fn beside(&mut self, plain: ClassId, company: Company) -> ClassId {
+        if company.kinds().is_empty() {
+            return plain;
+        }
+        let (id, new) = self.beside.of(plain, company);
+        if new {
+            self.hot.push(Hot::unknown());
+        }
+        id
+    }
+
+    /// The class that a partition has where another one has that one, beside the same others.
+    #[inline]
+    pub fn instead(&mut self, id: ClassId, partition: u16) -> ClassId {
+        let (plain, company) = self.beside.parts(id);
+        let (_, chip, threads) = self.stand(plain);
+        let plain = self.id(partition, chip, threads);
+        self.beside(plain, company)
+    }
+
+    /// What the others are to a thread in a class beside other work; nobody where all are its like.
+    fn others(&mut self, partitions: &[Partition], id: ClassId) -> Vec<Times> {
+        let (plain, company) = self.beside.parts(id);
+        let mut each = Vec::new();
+        if company.kinds().is_empty() {
+            return each;
+        }
+        let (own, chip, threads) = self.stand(plain);
+        if company.is_like(self.kind(own)) {
+            return each;
+        }
+        for kind in company.kinds() {
+            let class = *self.class(partitions, self.id(*kind, chip, threads));
+            let fixed = &self.fixed[usize::from(*kind)][usize::from(threads)];
+            each.push(class.times(&self.place(partitions, *kind, chip, threads), fixed));
+        }
+        each
+    }
+
     #[inline(never)]
     fn refresh(&mut self, partitions: &[Partition], id: ClassId) -> Rate {
+        let others = self.others(partitions, id);
         let Hot { epoch, mut at, .. } = self.hot[id as usize];
         if epoch == 0 {
             at = self.classes.len() as u32;
@@ -177,7 +237,11 @@ impl Table {
         } = &mut classes[at as usize];
         let fixed = &self.fixed[usize::from(*partition)][usize::from(*threads)];
         let place = self.place(partitions, *partition, *chip, *threads);
-        class.set(&place, fixed);
+        let others = match &others[..] {
+            [] => Others::Alike,
+            some => Others::Each(some),
+        };
+        class.set_beside(&place, fixed, others);
         let refill = Refill::of(class, &place);
         let rate = Rate {
             ns: class.ns,
@@ -216,14 +280,23 @@ impl Table {
 
     /// A class that has not been worked out.
     fn kept(&self, id: ClassId) -> Kept {
-        let partition = self.rows.partition_point(|row| row.first <= id) - 1;
-        let row = &self.rows[partition];
+        let (plain, _) = self.beside.parts(id);
+        let (partition, chip, threads) = self.stand(plain);
         Kept {
-            partition: partition as u16,
-            chip: ChipId::new(((id - row.first) / row.width) as usize),
-            threads: ((id - row.first) % row.width) as u8,
+            partition,
+            chip,
+            threads,
             class: Class::default(),
         }
+    }
+
+    /// Whose a class beside one's like is, where, and with how many threads.
+    fn stand(&self, plain: ClassId) -> (u16, ChipId, u8) {
+        let partition = self.rows.partition_point(|row| row.first <= plain) - 1;
+        let row = &self.rows[partition];
+        let place = plain - row.first;
+        let chip = ChipId::new((place / row.width) as usize);
+        (partition as u16, chip, (place % row.width) as u8)
     }
 
     /// What surrounds a core of `chip` in this window.
@@ -319,6 +392,16 @@ impl Hot {
             at: 0,
         }
     }
+}
+
+/// Of each, the first one with the same profile.
+fn kinds(partitions: &[&Partition]) -> Vec<u16> {
+    let first = |one: &&Partition| {
+        let mut all = partitions.iter();
+        all.position(|other| other.profile == one.profile)
+    };
+    let kinds = partitions.iter().filter_map(first);
+    kinds.map(|kind| kind as u16).collect()
 }
 
 /// Most threads that run on a core together, one of the partition's among them.

@@ -112,6 +112,8 @@ pub struct Core {
     pub single: bool,
     /// Whether threads of several loads share its runner.
     pub mixed: bool,
+    /// What kind of work its runner does.
+    pub kind: u16,
     /// Partition whose lines its caches hold.
     pub warm_for: Option<PartitionId>,
     /// How fast a thread is in that class.
@@ -240,6 +242,7 @@ fn cores(tree: &Topology) -> ById<CoreId, Core> {
         distance: Distance::Local,
         single: false,
         mixed: false,
+        kind: 0,
         warm_for: None,
         rate: Rate {
             ns: 1.0,

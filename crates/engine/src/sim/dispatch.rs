@@ -48,6 +48,7 @@ impl<S: System> World<S> {
         on.stall_until = on.spin_from;
         on.single = false;
         on.mixed = !self.guests[partition].beside.is_empty();
+        on.kind = self.table.kind(partition.into());
     }
 
     /// Takes a virtual processor off its core, which the caller must hand on.

@@ -1,12 +1,11 @@
 //! Threads of several loads on one core: each goes on as fast as its own load does there.
 //!
-//! What a thread costs beside others is what it would beside as many of its own load: how busy the
-//! core is counts, not with what. Core time is parted evenly among the busy threads, as it is where
-//! they are all alike.
+//! What a thread costs beside others hangs on what they do. Core time is parted evenly among the
+//! busy threads, as it is where they are all alike.
 
 use super::system::{Stretch, System};
 use super::world::{Task, World};
-use crate::cost::{Book, ClassId};
+use crate::cost::{Book, ClassId, Company};
 use crate::ids::{CoreId, LoadId, ThreadId, VpId};
 use crate::kernel::{real, When};
 
@@ -20,21 +19,40 @@ impl<S: System> World<S> {
     }
 
     /// Cost class of a load where the first load of its partition has `first`.
-    pub fn class_beside(&self, load: LoadId, core: CoreId, first: ClassId) -> ClassId {
+    pub fn class_beside(&mut self, load: LoadId, core: CoreId, first: ClassId) -> ClassId {
+        if self.has_strangers {
+            return self.table.instead(first, load.into());
+        }
         let (chip, partition) = (self.at.cores[core].chip, self.loads[load].partition);
         let threads = first - self.table.id(partition.into(), chip, 0);
         self.table.id(load.into(), chip, threads as u8)
+    }
+
+    /// Cost class of a busy thread of a virtual processor beside the other busy ones.
+    fn class_of(&mut self, vp: VpId, core: CoreId, at: ThreadId) -> ClassId {
+        let (mask, load) = (self.mask(vp), self.load_on(vp, at));
+        let plain = self.class_beside(load, core, self.at.cores[core].class);
+        let parts = usize::from(self.spec.machine.smt.parts);
+        let mut company = Company::default();
+        for other in self.busy(vp, mask).filter(|other| *other != at) {
+            if other.index().abs_diff(at.index()) % parts == 0 {
+                company.add(self.table.kind(self.load_on(vp, other).into()));
+            }
+        }
+        if company.is_like(self.table.kind(load.into())) {
+            return plain;
+        }
+        self.table.beside(plain, company)
     }
 
     /// Sets how fast each busy thread is and when its burst ends; the first such time, or the end
     /// of a time slice. Apart, like the next, so that cores without such threads do not pay.
     #[inline(never)]
     pub fn finish_each(&mut self, vp: VpId, core: CoreId, mask: u8) -> When {
-        let on = &self.at.cores[core];
-        let (class, start) = (on.class, on.stall_until.max(When::at(self.now)));
+        let start = self.at.cores[core].stall_until.max(When::at(self.now));
         let mut next = When::NEVER;
         for at in self.busy(vp, mask) {
-            let own = self.class_beside(self.load_on(vp, at), core, class);
+            let own = self.class_of(vp, core, at);
             let warm_ns = self.table.rate(&self.spec.partitions, own).ns;
             let thread = &mut self.threads[at];
             thread.own_ns[0] = warm_ns;
@@ -51,7 +69,6 @@ impl<S: System> World<S> {
             real(stretch.elapsed) / threads,
             real(stretch.elapsed - stretch.stalled),
         );
-        let class = self.at.cores[core].class;
         for at in self.busy(vp, stretch.mask) {
             let load = self.load_on(vp, at);
             let before = self.threads[at].instructions;
@@ -66,7 +83,7 @@ impl<S: System> World<S> {
                     let books = &mut self.meters.partitions[partition].books;
                     books.add(Book::Spin, (ran - cold) / threads);
                 } else {
-                    let own = self.class_beside(load, core, class);
+                    let own = self.class_of(vp, core, at);
                     self.table.spend(own, (ran - cold) / threads);
                 }
             }
@@ -119,7 +136,8 @@ impl<S: System> World<S> {
         for at in self.busy(vp, self.mask(vp)) {
             let load = self.load_on(vp, at);
             if self.spins_for(load) {
-                shares += self.blocking_share(load, self.class_beside(load, core, class));
+                let own = self.class_beside(load, core, class);
+                shares += self.blocking_share(load, own);
             }
         }
         shares
@@ -134,7 +152,8 @@ impl<S: System> World<S> {
             let load = self.load_on(vp, at);
             threads += 1.0;
             if self.spins_for(load) {
-                let (own, _) = self.own_ns(self.class_beside(load, core, class));
+                let own = self.class_beside(load, core, class);
+                let (own, _) = self.own_ns(own);
                 let profile = self.profile(load);
                 let turn = profile.lock_hold_instructions * own;
                 held += profile.lock_share;

@@ -111,6 +111,9 @@ impl<S: System> World<S> {
             next = When::NEVER;
         }
         if mask != 0 {
+            if self.has_strangers && self.at.cores[core].mixed {
+                self.works_for(vp, core, mask);
+            }
             self.set_rate(vp, core, mask);
             next = next.min(if self.at.cores[core].mixed {
                 self.finish_each(vp, core, mask)
@@ -136,6 +139,10 @@ impl<S: System> World<S> {
         };
         let on = &mut self.at.cores[core];
         on.class = on.first_class + u32::from(threads);
+        if self.has_strangers {
+            self.find_company(vp, core);
+        }
+        let on = &mut self.at.cores[core];
         on.rate = self.table.rate(&self.spec.partitions, on.class);
     }
 

@@ -2,11 +2,13 @@
 //!
 //! Each counts as a core of its own in the hypervisor's state. What runs on one of them is as fast
 //! as the number of busy siblings lets it be, so that all of them are settled before one starts or
-//! stops, and planned anew after it. A thread of another partition beside one's own costs what one
-//! of one's own would.
+//! stops, and planned anew after it. What they run counts too: beside work that waits much one is
+//! faster than beside work that wants the pipelines all the time. Interrupts count as one's own
+//! work, and caches are shared evenly, whoever brings more in.
 
 use super::system::System;
 use super::world::World;
+use crate::cost::Company;
 use crate::ids::{CoreId, Span, VpId};
 use crate::machine::crowd;
 
@@ -25,6 +27,40 @@ impl<S: System> World<S> {
             self.spec.machine.smt.parts,
             self.at.tree.siblings as u8,
         )
+    }
+
+    /// What the runner of a core costs beside the others that are busy there, if it has the class
+    /// beside as many of its like.
+    #[inline(never)]
+    pub fn find_company(&mut self, vp: VpId, core: CoreId) {
+        let own = self.table.kind(self.at.vps[vp].partition.into());
+        let parts = usize::from(self.spec.machine.smt.parts);
+        let mut company = Company::default();
+        for other in self.siblings(core).into_iter().filter(|at| *at != core) {
+            let same_part = other.index().abs_diff(core.index()) % parts == 0;
+            if same_part && self.is_used(other) {
+                let on = &self.at.cores[other];
+                company.add(on.running.map_or(own, |_| on.kind));
+            }
+        }
+        let on = &mut self.at.cores[core];
+        // Another load of a mixed one may be less like them.
+        if on.mixed || !company.is_like(own) {
+            on.class = self.table.beside(on.class, company);
+        }
+    }
+
+    /// The runner of a core may work for another load now, and whoever is beside it, beside that.
+    #[inline(never)]
+    pub fn works_for(&mut self, vp: VpId, core: CoreId, mask: u8) {
+        let (first, _) = self.threads_of(vp);
+        let load = self.load_on(vp, first.plus(mask.trailing_zeros() as usize));
+        let kind = self.table.kind(load.into());
+        let before = std::mem::replace(&mut self.at.cores[core].kind, kind);
+        if before != kind {
+            self.settle_siblings(core);
+            self.plan_siblings(core);
+        }
     }
 
     /// Whether a hardware thread runs something, if only an interrupt's work.

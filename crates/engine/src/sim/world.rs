@@ -100,6 +100,8 @@ pub struct World<S: System> {
     pub sys: S,
     /// Cost classes.
     pub table: Table,
+    /// Whether hardware threads that are dispatched one by one do work of several kinds.
+    pub has_strangers: bool,
     /// What runs in each partition.
     pub guests: ById<PartitionId, GuestState>,
     /// The work that they have.
@@ -172,6 +174,7 @@ impl<S: System> World<S> {
             window_end: 0,
             windows: 0,
             threads: ById::of(Thread::idle(), threads),
+            has_strangers: at.tree.siblings > 1 && table.has_kinds(),
             table,
             guests,
             has_messages: loads.iter().any(|load| load.messages.is_some()),

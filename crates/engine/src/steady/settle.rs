@@ -1,6 +1,6 @@
 //! One step towards the fixed point: price, queue, share out, place, load the machine.
 
-use crate::cost::{Book, Class, Spent, Wants};
+use crate::cost::{Book, Class, Others, Spent, Times, Wants};
 use crate::ids::ChipId;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
@@ -258,8 +258,15 @@ impl State {
     }
 
     fn price_at(&self, (at, form): (usize, &Form), site: &mut Site, threads: usize) {
+        let others = self.beside_at(site, threads);
+        let others = others.map_or(Others::Alike, Others::Mean);
         let place = self.place_of((at, form), ChipId::new(site.chip), threads);
-        site.classes[threads].set(&place, &form.fixed[threads]);
+        let (class, fixed) = (&mut site.classes[threads], &form.fixed[threads]);
+        class.set_beside(&place, fixed, others);
+        if self.host.is_some() || !site.company.is_empty() {
+            site.times.resize(form.fixed.len(), Times::default());
+            site.times[threads] = class.times(&place, fixed);
+        }
     }
 
     /// How many threads are runnable.

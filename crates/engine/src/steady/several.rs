@@ -5,7 +5,7 @@
 //! time is parted evenly among the threads of a core: so a workload has the part of a virtual
 //! processor that it has of its threads.
 
-use crate::cost::Class;
+use crate::cost::{Class, Times};
 use crate::spec::Workload;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{classes, Site, State, NOTHING};
@@ -31,6 +31,9 @@ impl State {
         let mut sites = std::mem::take(&mut self.doing[at].sites);
         for (workload, of) in form.each_workload() {
             go_along(&mut self.doing[workload].sites, &sites, of);
+            if self.host.is_none() {
+                self.meet_each_other(form, (workload, of));
+            }
             self.price(workload, of, apart);
         }
         let mut rates = [0.0; THREADS];
@@ -44,6 +47,9 @@ impl State {
                 });
                 site.classes[threads] = Class::mean(parts);
             }
+            if self.host.is_some() {
+                site.times = self.mean_times(form, index);
+            }
             add_rates(&mut rates, site.share, &site.classes);
         }
         let doing = &mut self.doing[at];
@@ -51,6 +57,40 @@ impl State {
         for (ns, rate) in doing.ns.iter_mut().zip(rates).skip(1) {
             *ns = 1.0 / rate;
         }
+    }
+
+    /// Whose threads those of a workload meet on their cores: each other, and of its own as many as
+    /// run while one does.
+    fn meet_each_other(&mut self, form: &Form, (own, of): (usize, &Form)) {
+        let mut company = Vec::new();
+        if form
+            .each_workload()
+            .any(|(_, other)| other.partition.profile != of.partition.profile)
+        {
+            for (workload, other) in form.each_workload() {
+                let met = if workload == own { again(other) } else { 1.0 };
+                company.push((workload, met * self.doing[workload].load.vps));
+            }
+        }
+        let all: f64 = company.iter().map(|(_, of)| of).sum();
+        company.retain(|(_, of)| *of > 1e-9 * all);
+        company.iter_mut().for_each(|(_, of)| *of /= all);
+        for site in &mut self.doing[own].sites {
+            site.company.clone_from(&company);
+        }
+    }
+
+    /// What their threads are on average to others of a host's core, at one of their sites.
+    fn mean_times(&self, form: &Form, index: usize) -> Vec<Times> {
+        let mut mean = vec![Times::default(); form.fixed.len()];
+        for (workload, _) in form.each_workload() {
+            let doing = &self.doing[workload];
+            let each = mean.iter_mut().zip(&doing.sites[index].times);
+            for (mean, times) in each.filter(|(_, times)| times.base > 0.0) {
+                mean.add_scaled(times, doing.load.vps.max(1e-9) / times.base);
+            }
+        }
+        mean
     }
 
     /// How many threads of each are runnable.
@@ -164,6 +204,17 @@ impl State {
     }
 }
 
+/// How often others of a workload run while one of them does, in proportion to their mean: of so
+/// many threads all but one, of an open stream all.
+fn again(form: &Form) -> f64 {
+    match form.partition.workload {
+        Workload::Loops { count, .. } | Workload::Users { count, .. } => {
+            1.0 - 1.0 / f64::from(count)
+        }
+        _ => 1.0,
+    }
+}
+
 /// A workload runs where its partition does.
 fn go_along(own: &mut Vec<Site>, sites: &[Site], form: &Form) {
     part_twins(own);
@@ -176,6 +227,7 @@ fn go_along(own: &mut Vec<Site>, sites: &[Site], form: &Form) {
         };
         new.share = site.share;
         new.crowd = site.crowd;
+        new.company.clone_from(&site.company);
         new.visits.clone_from(&site.visits);
         new.neighbours.clone_from(&site.neighbours);
         own.push(new);

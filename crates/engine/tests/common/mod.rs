@@ -10,6 +10,7 @@ pub mod pipeline;
 pub mod platform;
 pub mod race;
 pub mod random;
+pub mod strangers;
 pub mod zvm;
 
 pub use invariants::{assert_all, told};

@@ -1,7 +1,7 @@
 //! A layout on its way to the fixed point: what each partition does where, and what the machine's
 //! caches and links make of it.
 
-use crate::cost::{Class, Contention, Occupancy, Place, Spread, Working};
+use crate::cost::{Class, Contention, Occupancy, Place, Spread, Times, Working};
 use crate::hypervisor::policies::run_time_ns;
 use crate::ids::{ById, ChipId};
 use crate::machine::Topology;
@@ -41,6 +41,10 @@ pub(in crate::steady) struct Site {
     pub reload_ns: f64,
     /// On a host, the share of its time by how many threads are busy on its core.
     pub crowd: Option<Crowd>,
+    /// On a host, whose threads are beside one, with their shares; nobody where all are its like.
+    pub company: Vec<(usize, f64)>,
+    /// There, what a thread is to those beside it, by busy threads of the core.
+    pub times: Vec<Times>,
     /// On a host, who comes while one is away to one's last processor, and to each beside it.
     pub visits: [Vec<Visit>; 2],
     /// On a Linux host: whose each processor beside it is, with the chance that it is anybody's.

@@ -47,6 +47,7 @@ impl State {
             doing.away = [near, (1.0 - home - near).max(0.0)];
         }
         self.crowd(forms);
+        self.find_company(forms);
     }
 }
 
