@@ -86,8 +86,8 @@ def test_what_a_capped_partition_waits_is_told_and_its_percentiles_are_not() -> 
 
 def test_who_leaves_a_core_of_prsm_that_nobody_else_wants_finds_it_again() -> None:
     """Entitled to 0.57 of eight cores, and at work on more than four: as many want a core as there
-    are now and then, but all that wait are its own. A run takes 4.5 cores, with the seven of ten
-    bursts that find their logical processor without work.
+    are now and then, but all that wait are its own. A run takes 4.7 cores, and 0.7 of the bursts
+    find their logical processor without work.
     """
     head = """
 [machine]
@@ -108,18 +108,15 @@ guest = {{ os = "linux" }}
 workload = {{ {workload} }}
 """
     users = 'kind = "users", count = 10500, think = "200 ms", bursts = 100, wait = "5 ms"'
-    text = (
-        head
-        + part.format(
-            name="beyond", virtual=8, weight=40, workload=users + ', profile = "database-mix"'
-        )
-        + part.format(
-            name="within",
-            virtual=2,
-            weight=520,
-            workload='kind = "transactions", rate = "960/s", profile = "specjbb"',
-        )
+    beside = 'kind = "transactions", rate = "960/s", profile = "specjbb"'
+    loop = 'kind = "warehouses", count = 1, profile = "java"'
+    each = (
+        ("beyond", 8, 40, users + ', profile = "database-mix"'),
+        ("within", 2, 260, beside),
+        ("loop", 1, 260, loop),
     )
+    keys = ("name", "virtual", "weight", "workload")
+    text = head + "".join(part.format(**dict(zip(keys, one, strict=True))) for one in each)
     words = json.dumps(Scenario.from_toml(text).spec())
     solved = json.loads(_engine.solve(words))["partitions"][0]
     simulated = json.loads(_engine.simulate(words, 0, lambda _: True))["partitions"][0]["totals"]
