@@ -421,7 +421,7 @@ def test_of_two_balances_none_is_told() -> None:
 
 def several(count: int = 2) -> Scenario:
     """Orders beside threads of a batch, on a machine with room for all."""
-    text = HEAD.format(model="ibm-power-770", more="", seconds=5)
+    text = HEAD.format(model="ibm-power-770", more="", seconds=20)
     return Scenario.from_toml(
         text
         + f"""
