@@ -215,7 +215,7 @@ pub(in crate::steady) fn walk_through(
         p *= ratio;
         n += 1;
         let is_small = ratio < 0.9 && p < TAIL * sums.all * (1.0 - ratio);
-        if coming <= 0.0 || count.is_some_and(|count| f64::from(n) > count) || is_small {
+        if coming <= 0.0 || count.is_some_and(|count| f64::from(n) >= count + 1.0) || is_small {
             break;
         }
         if p > 1e200 {
@@ -369,6 +369,19 @@ mod tests {
         let waits = [3.0, 2.5, 2.0, 1.5]
             .map(|cap| super::load(Arrivals::Open(1.0), &rates, filled, &[], cap).runnable);
         assert!(waits.windows(2).all(|two| two[0] < two[1]), "{waits:?}");
+    }
+
+    #[test]
+    fn half_a_customer_is_one_that_comes_half_as_often() {
+        let (filled, rates) = single(2);
+        let of = |count: f64, away_ns: f64| {
+            let arrivals = Arrivals::Closed(count, away_ns);
+            super::load(arrivals, &rates, filled, &[], f64::INFINITY)
+        };
+        let [half, whole] = [of(0.5, 50.0), of(1.0, 100.0)];
+        assert!((half.vps / whole.vps - 1.0).abs() < 0.01 && half.vps > 0.0);
+        let counts = [0.2, 0.5, 1.0, 1.5, 2.0, 2.5].map(|count| of(count, 50.0).vps);
+        assert!(counts.windows(2).all(|two| two[0] < two[1]), "{counts:?}");
     }
 
     #[test]
