@@ -340,3 +340,37 @@ fn what_several_loads_cannot_be_is_refused() {
         assert!(fault.at.starts_with("/partitions/0"), "{}", fault.at);
     }
 }
+
+#[test]
+fn of_work_that_another_partition_has_too_it_counts_how_many_threads_run_on_its_own_cores() {
+    let loads = || {
+        vec![
+            load("few", loops(2), missing_profile(1e6)),
+            load("spin", loops(3), plain()),
+        ]
+    };
+    let mut first = partition("first", dedicated(0..2, false), loops(2));
+    first.profile = missing_profile(1e6);
+    let mut second = with(
+        partition("second", dedicated(2..4, false), Workload::Idle),
+        loads(),
+    );
+    second.smt = 4;
+    let mut machine = machine("core:4 pu:4");
+    machine.hypervisor.policy = Policy::Dedicated;
+    let both = run(&spec(machine, vec![first, second]), 0);
+    let cores = |outcome: &Outcome, one: &str| -> Vec<i64> {
+        let at = columns::LOAD.iter().position(|name| *name == "busy_ns");
+        let loads = outcome.of(one).loads.iter();
+        loads
+            .map(|load| load.totals[at.expect("a column")])
+            .collect()
+    };
+    let alone = cores(&run(&alone(2, 4, loads()), 0), "a");
+    for (beside, alone) in cores(&both, "second").into_iter().zip(alone) {
+        assert!(
+            (beside as f64 / alone as f64 - 1.0).abs() < 0.1,
+            "{beside} {alone}"
+        );
+    }
+}

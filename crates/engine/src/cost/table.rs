@@ -107,7 +107,7 @@ impl Table {
             });
             count += width * tree.chips().len() as u32;
         }
-        let kinds = kinds(&partitions.iter().chain(&others).collect::<Vec<_>>());
+        let kinds = kinds(&partitions.iter().chain(&others).collect::<Vec<_>>(), &tree);
         Self {
             rows,
             fixed,
@@ -394,11 +394,12 @@ impl Hot {
     }
 }
 
-/// Of each, the first one with the same profile.
-fn kinds(partitions: &[&Partition]) -> Vec<u16> {
+/// Of each, the first one with the same profile of which as many threads run on a core together.
+fn kinds(partitions: &[&Partition], tree: &Topology) -> Vec<u16> {
     let first = |one: &&Partition| {
-        let mut all = partitions.iter();
-        all.position(|other| other.profile == one.profile)
+        partitions.iter().position(|other| {
+            other.profile == one.profile && together(other, tree) == together(one, tree)
+        })
     };
     let kinds = partitions.iter().filter_map(first);
     kinds.map(|kind| kind as u16).collect()
