@@ -218,3 +218,15 @@ def test_what_is_compared_of_one_without_a_steady_state_is_what_it_has(
     assert not found["p4"].steady[0]
     assert found["p4"].instructions[0] != pytest.approx(found["p4"].instructions[1], rel=0.01)
     assert found["p4"].cores[0] == pytest.approx(found["p4"].processors, rel=1e-6)
+
+
+def test_who_is_dealt_no_processor_of_a_full_host_is_solved_all_the_same(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One virtual processor that prefers what others have: no seat was left for it, and the solver
+    ended in what is no number.
+    """
+    monkeypatch.syspath_prepend(str(root / "benches" / "steady"))
+    told = importlib.import_module("pairs").pair(("soft", 110023, 0.1))
+    assert all(row.cores[0] >= 0.0 for row in told.rows)
+    assert {row.name: row for row in told.rows}["p1"].cores[0] <= 1.0

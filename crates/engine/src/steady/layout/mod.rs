@@ -5,4 +5,5 @@ pub(in crate::steady) mod form;
 pub(in crate::steady) mod host;
 pub(in crate::steady) mod scope;
 pub(in crate::steady) mod state;
+pub(in crate::steady) mod tamed;
 pub(in crate::steady) mod threads;

@@ -11,7 +11,7 @@ use crate::steady::layout::core_types::CoreTypes;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::scope::Scope;
-use crate::steady::leap::Tamed;
+use crate::steady::layout::tamed::Tamed;
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::devices::Handled;
 use crate::steady::queues::filling::THREADS;

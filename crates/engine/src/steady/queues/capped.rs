@@ -2,8 +2,8 @@
 //!
 //! They have so much of each window together, and stop until the next one when they have used it
 //! up. Where bursts are long beside a window they wait as if there were no more processors than the
-//! cap says. Where they are short more may run for a while if fewer do in the rest of the window, so
-//! that as many stop as want more in a whole window, over which their number varies by less:
+//! cap says. Where they are short more may run for a while if fewer do in the rest of the window,
+//! so that as many stop as want more in a whole window, over which their number varies by less:
 //!
 //! ```text
 //! at once = mean + (cap - mean) / sqrt(f)         f = 2 r (1 - r (1 - exp(-1/r)))
@@ -14,8 +14,8 @@
 /// The least of `sqrt(f)` that is looked at: of shorter bursts all windows want the same.
 const LEAST: f64 = 1e-3;
 
-/// Work that comes to a partition that may use no more than `cap` cores: cores that it uses, and the
-/// time that a burst takes of one [ns].
+/// Work that comes to a partition that may use no more than `cap` cores: cores that it uses, and
+/// the time that a burst takes of one [ns].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::steady) struct Capped {
     pub cap: f64,

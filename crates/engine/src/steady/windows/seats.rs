@@ -19,6 +19,12 @@ impl State {
                     let seats = unit.seats.iter();
                     seats.for_each(|(chip, share)| on[*chip] += unit.share * share);
                 }
+                if on.iter().all(|share| *share <= NOTHING) {
+                    // Where no seat is left that one may have, it waits for those at home.
+                    form.homes
+                        .iter()
+                        .for_each(|(chip, share)| on[chip.index()] += share);
+                }
                 let used = on.iter().enumerate().filter(|(_, share)| **share > NOTHING);
                 let sites = used.map(|(chip, share)| Site::new(chip, *share, form));
                 for site in &self.doing[partition].sites {

@@ -169,8 +169,8 @@ impl State {
         waits * beyond * doing.awaited
     }
 
-    /// Chance that a core which one of a partition leaves is another partition's when it comes back:
-    /// one of so many waits for it, or comes meanwhile, of those that come so often.
+    /// Chance that a core which one of a partition leaves is another partition's when it comes
+    /// back: one of so many waits for it, or comes meanwhile, of those that come so often.
     fn taken_meanwhile(&self, (at, form): (usize, &Form), comes_per_ns: f64, wait: f64) -> f64 {
         let [_, away_ns] = on_and_off(&self.doing[at], form);
         -(-(wait + comes_per_ns.max(0.0) * away_ns)).exp_m1()
