@@ -67,7 +67,7 @@ def is_recorded(partition: PartitionSpec) -> bool:
 def is_limited(spec: Spec, partition: PartitionSpec) -> bool:
     """Whether a cap, its own or its pool's or group's, holds it up within a window in a way that is
     not solved: its cores are known, not what its work waits. What a capped partition of PowerVM
-    waits for its windows is solved, but for several workloads.
+    waits for its windows is solved, but for several workloads and locks for which threads sleep.
     """
     zvm, shared = zvm_of(partition), shared_of(partition)
     if zvm is not None and any(of["limit_hard"] and of["maximum"] for of in zvm["machines"]):
@@ -76,7 +76,10 @@ def is_limited(spec: Spec, partition: PartitionSpec) -> bool:
         return False
     pool = spec["pools"][shared["pool"]]["maximum"]
     caps = shared.get("prsm", {})
-    is_solved = spec["machine"]["hypervisor"]["policy"] == "phyp" and "beside" not in partition
+    profile = partition["profile"]
+    sleeps = profile["lock_share"] > 0.0 and profile["lock_kind"] == "sleeping"
+    alone = "beside" not in partition and not sleeps
+    is_solved = spec["machine"]["hypervisor"]["policy"] == "phyp" and alone
     return (
         (shared["capped"] and not is_solved)
         or pool is not None
