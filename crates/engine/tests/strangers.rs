@@ -111,6 +111,22 @@ fn halves_keep_apart() {
 }
 
 #[test]
+fn where_halves_are_filled_unevenly_hardly_any_difference_of_work_makes_hardly_any() {
+    // Two in one half, and one that has the other for itself.
+    let machine = smt(Policy::Linux, 1, &[1.0, 2.0, 2.2, 2.5], 2);
+    let three = |share: f64| {
+        let each = [("a", 0, 0.5), ("b", 2, 0.5), ("c", 1, share)];
+        let each = each.map(|(name, pin, share)| on(name, pin, share));
+        speeds(&host(&machine, each.to_vec()))
+    };
+    let (alike, other) = (three(0.5), three(0.5001));
+    let [all, nearly] = [&alike, &other].map(|of| of.iter().sum::<f64>());
+    assert!((nearly / all - 1.0).abs() < 1e-3, "{alike:?} {other:?}");
+    assert!((other[0] - by_hand(0.5, 0.5)).abs() < 1e-3, "{other:?}");
+    assert!((other[2] - 1.0).abs() < 1e-3, "{other:?}");
+}
+
+#[test]
 fn machines_with_the_same_work_are_as_one() {
     let apart = host(&two(), vec![on("a", 0, 0.7), on("b", 1, 0.7)]);
     let mut named = apart.clone();

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 pub struct Company {
     count: u8,
     kinds: [u16; MOST_BESIDE],
+    /// Whether the core has several parts and work of more than one kind: then each thread has what
+    /// its own part leaves it, and not the mean over all.
+    apart: bool,
 }
 
 impl Company {
@@ -25,10 +28,16 @@ impl Company {
         self.count += 1;
     }
 
-    /// Whether they are all of a kind.
+    /// The core has several parts, of which these are one, and work of more than one kind.
+    #[inline]
+    pub fn part(&mut self) {
+        self.apart = true;
+    }
+
+    /// Whether they cost what one's like would, of such a kind: all are, and so is the whole core.
     #[inline]
     pub fn is_like(&self, kind: u16) -> bool {
-        self.kinds().iter().all(|other| *other == kind)
+        !self.apart && self.kinds().iter().all(|other| *other == kind)
     }
 
     /// Their kinds.
@@ -91,6 +100,16 @@ mod tests {
         assert_eq!(all.kinds(), [1, 1, 2, 3]);
         assert_eq!(all, company(&[1, 2, 1, 3]));
         assert_ne!(all, company(&[1, 2, 3]));
+    }
+
+    #[test]
+    fn alone_in_a_part_of_a_core_of_different_work_is_not_beside_ones_like() {
+        let (mut alone, mut alike) = (company(&[]), company(&[2, 2]));
+        assert!(alone.is_like(2) && alike.is_like(2) && !alike.is_like(1));
+        alone.part();
+        alike.part();
+        assert!(!alone.is_like(2) && !alike.is_like(2));
+        assert_ne!(alone, Company::default());
     }
 
     #[test]

@@ -179,7 +179,7 @@ impl Table {
 
     /// The class beside such others of the part of a core of what has `plain` beside its like.
     pub fn beside(&mut self, plain: ClassId, company: Company) -> ClassId {
-        if company.kinds().is_empty() {
+        if company == Company::default() {
             return plain;
         }
         let (id, new) = self.beside.of(plain, company);
@@ -198,23 +198,20 @@ impl Table {
         self.beside(plain, company)
     }
 
-    /// What the others are to a thread in a class beside other work; nobody where all are its like.
-    fn others(&mut self, partitions: &[Partition], id: ClassId) -> Vec<Times> {
+    /// What the others are to a thread in a class beside other work; none where all are its like.
+    fn others(&mut self, partitions: &[Partition], id: ClassId) -> Option<Vec<Times>> {
         let (plain, company) = self.beside.parts(id);
-        let mut each = Vec::new();
-        if company.kinds().is_empty() {
-            return each;
-        }
         let (own, chip, threads) = self.stand(plain);
         if company.is_like(self.kind(own)) {
-            return each;
+            return None;
         }
+        let mut each = Vec::with_capacity(company.kinds().len());
         for kind in company.kinds() {
             let class = *self.class(partitions, self.id(*kind, chip, threads));
             let fixed = &self.fixed[usize::from(*kind)][usize::from(threads)];
             each.push(class.times(&self.place(partitions, *kind, chip, threads), fixed));
         }
-        each
+        Some(each)
     }
 
     #[inline(never)]
@@ -237,10 +234,7 @@ impl Table {
         } = &mut classes[at as usize];
         let fixed = &self.fixed[usize::from(*partition)][usize::from(*threads)];
         let place = self.place(partitions, *partition, *chip, *threads);
-        let others = match &others[..] {
-            [] => Others::Alike,
-            some => Others::Each(some),
-        };
+        let others = others.as_deref().map_or(Others::Alike, Others::Each);
         class.set_beside(&place, fixed, others);
         let refill = Refill::of(class, &place);
         let rate = Rate {

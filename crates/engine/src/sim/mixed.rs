@@ -33,14 +33,20 @@ impl<S: System> World<S> {
         let (mask, load) = (self.mask(vp), self.load_on(vp, at));
         let plain = self.class_beside(load, core, self.at.cores[core].class);
         let parts = usize::from(self.spec.machine.smt.parts);
-        let mut company = Company::default();
+        let own = self.table.kind(load.into());
+        let (mut company, mut alike) = (Company::default(), true);
         for other in self.busy(vp, mask).filter(|other| *other != at) {
+            let kind = self.table.kind(self.load_on(vp, other).into());
+            alike &= kind == own;
             if other.index().abs_diff(at.index()) % parts == 0 {
-                company.add(self.table.kind(self.load_on(vp, other).into()));
+                company.add(kind);
             }
         }
-        if company.is_like(self.table.kind(load.into())) {
+        if alike {
             return plain;
+        }
+        if parts > 1 {
+            company.part();
         }
         self.table.beside(plain, company)
     }

@@ -35,19 +35,26 @@ impl<S: System> World<S> {
     pub fn find_company(&mut self, vp: VpId, core: CoreId) {
         let own = self.table.kind(self.at.vps[vp].partition.into());
         let parts = usize::from(self.spec.machine.smt.parts);
-        let mut company = Company::default();
+        // Another load of a mixed one may be less like them.
+        let (mut company, mut alike) = (Company::default(), !self.at.cores[core].mixed);
         for other in self.siblings(core).into_iter().filter(|at| *at != core) {
-            let same_part = other.index().abs_diff(core.index()) % parts == 0;
-            if same_part && self.is_used(other) {
+            if self.is_used(other) {
                 let on = &self.at.cores[other];
-                company.add(on.running.map_or(own, |_| on.kind));
+                let kind = on.running.map_or(own, |_| on.kind);
+                alike &= kind == own;
+                if other.index().abs_diff(core.index()) % parts == 0 {
+                    company.add(kind);
+                }
             }
         }
-        let on = &mut self.at.cores[core];
-        // Another load of a mixed one may be less like them.
-        if on.mixed || !company.is_like(own) {
-            on.class = self.table.beside(on.class, company);
+        if alike {
+            return;
         }
+        if parts > 1 {
+            company.part();
+        }
+        let on = &mut self.at.cores[core];
+        on.class = self.table.beside(on.class, company);
     }
 
     /// The runner of a core may work for another load now, and whoever is beside it, beside that.

@@ -334,23 +334,27 @@ mod tests {
         (Filled::single(vps), rates)
     }
 
+    fn uncapped(arrivals: Arrivals, rates: &[f64; THREADS], filled: Filled) -> Load {
+        super::load(arrivals, rates, filled, &[], f64::INFINITY)
+    }
+
     #[test]
     fn one_processor_is_the_queue_of_textbooks() {
         let (filled, rates) = single(1);
         for load in [0.1, 0.5, 0.9, 0.99] {
-            let found = super::load(Arrivals::Open(load), &rates, filled, &[], f64::INFINITY);
+            let found = uncapped(Arrivals::Open(load), &rates, filled);
             assert!((found.vps - load).abs() < 1e-9);
             assert!((found.runnable - load / (1.0 - load)).abs() < 1e-6 / (1.0 - load));
             assert!((found.wakes_per_ns - load * (1.0 - load)).abs() < 1e-9);
         }
-        assert!(super::load(Arrivals::Open(1.0), &rates, filled, &[], f64::INFINITY).overrun);
+        assert!(uncapped(Arrivals::Open(1.0), &rates, filled).overrun);
     }
 
     #[test]
     fn several_processors_are_erlangs_queue() {
         // M/M/3 with an offered load of 2: chance to wait 4/9, mean queue 8/9.
         let (filled, rates) = single(3);
-        let found = super::load(Arrivals::Open(2.0), &rates, filled, &[], f64::INFINITY);
+        let found = uncapped(Arrivals::Open(2.0), &rates, filled);
         assert!((found.vps - 2.0).abs() < 1e-9);
         assert!((found.runnable - 26.0 / 9.0).abs() < 1e-9);
         assert!((found.held - 4.0 / 9.0).abs() < 1e-9 && (found.waiting - 8.0 / 9.0).abs() < 1e-9);
@@ -376,7 +380,7 @@ mod tests {
         let (filled, rates) = single(2);
         let of = |count: f64, away_ns: f64| {
             let arrivals = Arrivals::Closed(count, away_ns);
-            super::load(arrivals, &rates, filled, &[], f64::INFINITY)
+            uncapped(arrivals, &rates, filled)
         };
         let [half, whole] = [of(0.5, 50.0), of(1.0, 100.0)];
         assert!((half.vps / whole.vps - 1.0).abs() < 0.01 && half.vps > 0.0);
@@ -391,7 +395,7 @@ mod tests {
         (rates[1], rates[2]) = (1.0, 0.05);
         let found = |vps, per_ns| {
             let filled = Filled::told(vps, 2, 1);
-            super::load(Arrivals::Open(per_ns), &rates, filled, &[], f64::INFINITY)
+            uncapped(Arrivals::Open(per_ns), &rates, filled)
         };
         // With all of them at work 30 do 1.5, and 5 are enough for what comes.
         let few = found(30, 5.0);
@@ -407,43 +411,19 @@ mod tests {
     fn a_few_customers_are_the_machine_repairman() {
         // Two customers who are away for as long as a burst takes: p = 1, 2, 2 fifths.
         let (filled, rates) = single(1);
-        let found = super::load(
-            Arrivals::Closed(2.0, 1.0),
-            &rates,
-            filled,
-            &[],
-            f64::INFINITY,
-        );
+        let found = uncapped(Arrivals::Closed(2.0, 1.0), &rates, filled);
         assert!((found.runnable - 1.2).abs() < 1e-12);
         assert!((found.bursts_per_ns - 0.8).abs() < 1e-12);
-        let many = super::load(
-            Arrivals::Closed(5_000.0, 1.0),
-            &rates,
-            filled,
-            &[],
-            f64::INFINITY,
-        );
+        let many = uncapped(Arrivals::Closed(5_000.0, 1.0), &rates, filled);
         assert!((many.bursts_per_ns - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn who_is_always_there_keeps_as_many_busy() {
         let (filled, rates) = single(4);
-        let found = super::load(
-            Arrivals::Always(3.0, 0.5),
-            &rates,
-            filled,
-            &[],
-            f64::INFINITY,
-        );
+        let found = uncapped(Arrivals::Always(3.0, 0.5), &rates, filled);
         assert_eq!((found.vps, found.bursts_per_ns), (1.5, 1.5));
-        let all = super::load(
-            Arrivals::Always(9.0, 1.0),
-            &rates,
-            filled,
-            &[],
-            f64::INFINITY,
-        );
+        let all = uncapped(Arrivals::Always(9.0, 1.0), &rates, filled);
         assert_eq!((all.vps, all.runnable), (4.0, 9.0));
     }
 }
