@@ -1,8 +1,9 @@
 //! How long a guest's virtual processors halt, and for how long KVM polls then.
 //!
 //! A thread goes back to the virtual processor it was on, and to the first that is idle if that is
-//! taken. So if that of place `i` is busy for a share `u(i)` of the time, as many leave it for good
-//! as come because those before it are busy, `u(i)^2 ~ (1 - u(i)) u(1) ... u(i-1)`. Threads that
+//! taken. So one that is busy for a share `u` of the time loses as much as it finds taken, `u^2`,
+//! for good, and gains, while idle and all before it busy, what finds its own taken: `u(j)^2` of
+//! each that comes after it, and all that belongs to those before it. Threads that
 //! have not run before go to the chips of the guest in turn, and on a chip to the first that is
 //! idle. Where they come in turn halts are less varied than by chance: Erlang's, of as many stages
 //! as take turns.
@@ -26,7 +27,9 @@ fn all_busy(count: usize, busy: f64, offered: &mut f64) -> f64 {
     lost
 }
 
-/// Halvings after which the factor is found.
+/// Steps after which the share of one is found.
+const STEPS: usize = 3;
+/// Halvings after which what finds its own taken is found.
 const HALVINGS: usize = 40;
 
 /// Shares of the time in which each of `vps` on as many `chips` of the guest is busy, which add up
@@ -41,24 +44,18 @@ pub(in crate::steady) fn used(vps: usize, chips: usize, busy: f64, again: f64) -
     on_one(vps, busy, again, (1.0 - again) * busy / vps as f64)
 }
 
-/// The same of those that are filled in order, where as many leave each as come for a factor, but
-/// for so much that comes to each in turn.
-pub(in crate::steady) fn by_factor(factor: f64, vps: usize, again: f64, fresh: f64) -> Vec<f64> {
+/// The same of those that are filled in order, where so much finds its own taken in all, and so
+/// much comes to each in turn.
+pub(in crate::steady) fn by_taken(taken: f64, vps: usize, again: f64, fresh: f64) -> Vec<f64> {
     let (mut before, mut sum, mut offered) = (1.0, 0.0, 0.0);
+    // What finds its own taken while all before this one are busy, but for its own.
+    let mut come = taken;
     let mut each = Vec::with_capacity(vps);
     for _ in 0..vps {
-        // again u^2 + (1 - again) u = factor (1 - u) before + fresh
-        let (square, linear) = (again, 1.0 - again + factor * before);
-        let come = factor * before + fresh;
-        let root = (linear * linear + 4.0 * square * come).sqrt();
-        let own = if square > 1e-9 {
-            (root - linear) / (2.0 * square)
-        } else {
-            come / linear.max(1e-12)
-        };
-        let own = own.min(1.0);
+        let own = balanced(before, come, again, fresh);
         each.push(own);
         sum += own;
+        come += again * own * (1.0 - own);
         before = if before > NEVER {
             all_busy(each.len(), sum, &mut offered)
         } else {
@@ -68,9 +65,31 @@ pub(in crate::steady) fn by_factor(factor: f64, vps: usize, again: f64, fresh: f
     each
 }
 
+/// The busy share `u` at which as much leaves as comes:
+/// `again u^2 + (1 - again) u = before (1 - u) (come - again u^2) + fresh`, by Newton's method.
+fn balanced(before: f64, come: f64, again: f64, fresh: f64) -> f64 {
+    let linear = 1.0 - again + before * come;
+    let square = again * (1.0 + before);
+    let of = before * come + fresh;
+    // Without the cube, which is the least: above the root, from where each step comes nearer.
+    let mut own = if square > 1e-9 {
+        ((linear * linear + 4.0 * square * of).sqrt() - linear) / (2.0 * square)
+    } else {
+        of / linear.max(1e-12)
+    };
+    own = own.min(1.0);
+    let cube = again * before;
+    for _ in 0..STEPS {
+        let off = own * (linear + own * (square - cube * own)) - of;
+        let slope = linear + own * (2.0 * square - 3.0 * cube * own);
+        own = (own - off / slope.max(1e-12)).clamp(0.0, 1.0);
+    }
+    own
+}
+
 /// The same of so many busy ones.
 fn on_one(vps: usize, busy: f64, again: f64, fresh: f64) -> Vec<f64> {
-    let of = |factor: f64| by_factor(factor, vps, again, fresh);
+    let of = |taken: f64| by_taken(taken, vps, again, fresh);
     let (mut low, mut high) = (-30.0_f64, 30.0_f64);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
@@ -208,4 +227,88 @@ fn lengths(kvm: &Kvm) -> Vec<u64> {
         }
     }
     found.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VPS: usize = 4;
+
+    /// The same from the chances of each set of busy ones, with threads that come by chance and
+    /// work for a time of 1, by as many rounds as bring everything to rest.
+    fn by_sets(offered: f64) -> [f64; VPS] {
+        let all = (1 << VPS) - 1;
+        let mut belong = [1.0 / VPS as f64; VPS];
+        let mut chances = vec![1.0 / (all + 1) as f64; all + 1];
+        let step = 0.1 / offered.max(1.0);
+        for _ in 0..40_000 {
+            let mut then = chances.clone();
+            let mut flow = |from: usize, to: usize, rate: f64| {
+                let moved = step * rate * chances[from];
+                then[from] -= moved;
+                then[to] += moved;
+            };
+            for set in 0..=all {
+                let first = (!set).trailing_zeros() as usize;
+                for (own, share) in belong.iter().enumerate() {
+                    let at = if set >> own & 1 == 0 { own } else { first };
+                    if set < all {
+                        flow(set, set | 1 << at, offered * share);
+                    }
+                    if set >> own & 1 == 1 {
+                        flow(set, set & !(1 << own), 1.0);
+                    }
+                }
+            }
+            chances = then;
+            let busy = shares(&chances);
+            let sum: f64 = busy.iter().sum();
+            for (belong, busy) in belong.iter_mut().zip(busy) {
+                *belong += 0.01 * (busy / sum - *belong);
+            }
+        }
+        shares(&chances)
+    }
+
+    fn shares(chances: &[f64]) -> [f64; VPS] {
+        std::array::from_fn(|at| {
+            let of = chances.iter().enumerate();
+            of.filter(|(set, _)| set >> at & 1 == 1)
+                .map(|(_, p)| p)
+                .sum()
+        })
+    }
+
+    #[test]
+    fn each_is_as_busy_as_the_chances_of_all_sets_of_busy_ones_say() {
+        for offered in [0.3, 1.0, 2.0, 4.0] {
+            let exact = by_sets(offered);
+            let told = used(VPS, 1, exact.iter().sum(), 1.0);
+            for (told, exact) in told.iter().zip(exact) {
+                assert!((told - exact).abs() < 0.03, "{offered} {told} {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn who_comes_first_is_busiest_and_all_add_up() {
+        for again in [0.0, 0.5, 1.0] {
+            for busy in [0.01, 0.5, 3.0, 7.9] {
+                let each = used(8, 1, busy, again);
+                assert!((each.iter().sum::<f64>() - busy).abs() < 1e-6, "{each:?}");
+                assert!(
+                    each.windows(2).all(|two| two[0] >= two[1] - 1e-9),
+                    "{each:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn threads_that_come_back_keep_the_first_from_having_all() {
+        let [all, none] = [1.0, 0.0].map(|again| used(8, 1, 0.5, again)[0]);
+        // Of new ones each finds the first idle that is: as many as Erlang's one server takes.
+        assert!(all < none, "{all} {none}");
+    }
 }

@@ -6,7 +6,7 @@
 //! shares of the work at any load, so that nothing jumps while it changes.
 
 use crate::steady::queues::filling::{Busy, Filled};
-use crate::steady::queues::halts::by_factor;
+use crate::steady::queues::halts::by_taken;
 
 /// How many there are.
 pub(in crate::steady) const KINDS: usize = 3;
@@ -29,7 +29,7 @@ impl Kinds {
     /// Of so many, with the share of the bursts whose thread has run before.
     pub fn of(vps: usize, again: f64) -> Self {
         let at = |step: usize| {
-            let each = by_factor((LEAST + STEP * step as f64).exp(), vps, again, 0.0);
+            let each = by_taken((LEAST + STEP * step as f64).exp(), vps, again, 0.0);
             (each.iter().sum(), cut(&each))
         };
         let several = vps > 1;
