@@ -228,6 +228,7 @@ fn go_along(own: &mut Vec<Site>, sites: &[Site], form: &Form) {
         new.share = site.share;
         new.crowd = site.crowd;
         new.company.clone_from(&site.company);
+        new.comers.clone_from(&site.comers);
         new.visits.clone_from(&site.visits);
         new.neighbours.clone_from(&site.neighbours);
         own.push(new);

@@ -58,8 +58,11 @@ impl State {
                 if found.weight > 0.0 {
                     let crowd = found.crowd.map(|share| share / found.weight);
                     site.crowd = (host.siblings > 1).then_some(crowd);
+                    site.comers = found.comers;
+                    let each = site.comers.iter_mut();
+                    each.for_each(|(chance, _)| *chance /= found.weight);
                     site.visits = found.visits;
-                    let each = site.visits.iter_mut().flatten();
+                    let each = site.visits.iter_mut();
                     each.for_each(|visit| visit.per_ns /= found.weight);
                     site.neighbours = found.neighbours;
                     let each = site.neighbours.iter_mut();
@@ -75,8 +78,10 @@ impl State {
 struct Around {
     weight: f64,
     crowd: Crowd,
-    /// Who comes to the processor that one has left, and to each beside it.
-    visits: [Vec<Visit>; 2],
+    /// Who comes to the processor that one has left: some with a chance, or others.
+    comers: Vec<(f64, Vec<Visit>)>,
+    /// Who comes to each processor beside it.
+    visits: Vec<Visit>,
     /// Who alone has one beside it, each with its chance.
     neighbours: Vec<(f64, Visit)>,
 }
@@ -121,21 +126,22 @@ impl<'a> Lots<'a> {
                 let mix = handling(siblings, mix, of.handling);
                 let by = unit.share * self.host.both((*lot, *part), (chip, *share));
                 sum.weight += by;
-                let (own, beside) = match self.host.policy {
+                let (comers, beside) = match self.host.policy {
                     Policy::Credit2 => (of.take_idle(siblings), of.beside_it(siblings)),
-                    _ => (of.visits([0.0, of.taken()]), Vec::new()),
+                    _ => (vec![(1.0, of.visits([0.0, of.taken()]))], Vec::new()),
                 };
                 if self.host.policy != Policy::Credit2 {
                     let alone = of.neighbours(siblings);
                     let alone = alone.map(|(chance, visit)| (by * chance, visit));
                     sum.neighbours.extend(alone);
                 }
-                for (all, visits) in sum.visits.iter_mut().zip([own, beside]) {
-                    all.extend(visits.into_iter().map(|visit| Visit {
-                        per_ns: by * visit.per_ns,
-                        ..visit
-                    }));
-                }
+                let each = comers.into_iter().filter(|(chance, _)| *chance > 0.0);
+                sum.comers
+                    .extend(each.map(|(chance, visits)| (by * chance, visits)));
+                sum.visits.extend(beside.into_iter().map(|visit| Visit {
+                    per_ns: by * visit.per_ns,
+                    ..visit
+                }));
                 let pairs = sum.crowd.iter_mut().zip(mix);
                 pairs.for_each(|(sum, mix)| *sum += by * mix);
             }
@@ -284,20 +290,30 @@ impl Crowded {
         [by_good, 1.0 - by_good].map(|of| by_chance * of)
     }
 
-    /// Under Xen, who takes a core that somebody has left.
-    fn take_idle(&self, siblings: usize) -> Vec<Visit> {
-        let [_, stays] = &self.stays;
-        let by_place = |places: f64| {
+    /// Under Xen, who takes a core that somebody has left: while some cores are free, and while none
+    /// is, with the chances of both.
+    fn take_idle(&self, siblings: usize) -> Vec<(f64, Vec<Visit>)> {
+        let idle = |places: f64| {
             let beyond = mean_beyond(self.busy, self.variance, places);
-            let idle = (places - self.busy + beyond).max(SCARCELY * places);
-            takes(stays.iter(), idle)
+            (places - self.busy + beyond).max(SCARCELY * places)
         };
-        let mut often = by_place(self.cpus);
-        if siblings > 1 {
-            let cores = self.cpus / siblings as f64;
-            let none_free = above((cores - self.busy) / self.variance.sqrt().max(1e-9));
-            often = (1.0 - none_free) * by_place(cores) + none_free * often;
+        if siblings == 1 {
+            return vec![(1.0, self.takers(idle(self.cpus)))];
         }
+        let cores = self.cpus / siblings as f64;
+        let none_free = above((cores - self.busy) / self.variance.sqrt().max(1e-9));
+        // One at least, where some are.
+        let free = (idle(cores) / (1.0 - none_free).max(1e-9)).max(1.0);
+        vec![
+            (1.0 - none_free, self.takers(free)),
+            (none_free, self.takers(idle(self.cpus))),
+        ]
+    }
+
+    /// Who takes one of so many idle places that somebody has left.
+    fn takers(&self, idle: f64) -> Vec<Visit> {
+        let [_, stays] = &self.stays;
+        let often = takes(stays.iter(), idle);
         let comes = |of: &Stay| of.cores / of.stay_ns;
         let all: f64 = stays.iter().map(comes).sum();
         let visit = |of: &Stay| Visit {
@@ -430,6 +446,7 @@ fn binomial(siblings: usize, chance: f64) -> Crowd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steady::queues::visits::left_at_one_of;
 
     /// Eighteen cores of two threads, on which so many stay and others come and go.
     fn some(staying: f64, coming: f64, each: f64) -> Crowded {
@@ -477,5 +494,35 @@ mod tests {
         rises([10.0, 12.0, 15.0, 17.0].map(|staying| met(staying, 9.0, 0.2)));
         rises([9.0, 11.0, 15.0, 26.0].map(|coming| met(10.0, coming, 0.2)));
         rises([0.1, 0.2, 0.4, 0.8].map(|each| met(4.0, 20.0, each)));
+    }
+
+    /// Chance that nobody has come to a processor meanwhile, with so many for good beside eight
+    /// that work and rest for 20 us.
+    fn untouched(for_good: f64) -> f64 {
+        let coming = Stay {
+            cores: 4.0,
+            stay_ns: 20e3,
+            away_ns: 20e3,
+        };
+        let all = Crowded {
+            variance: 2.0,
+            stays: [Vec::new(), vec![coming]],
+            ..some(for_good, 8.0, 0.5)
+        };
+        let comers = all.take_idle(2);
+        let chances: f64 = comers.iter().map(|(chance, _)| chance).sum();
+        assert!((chances - 1.0).abs() < 1e-9);
+        left_at_one_of(&comers, 20e3, f64::INFINITY).untouched
+    }
+
+    #[test]
+    fn whoever_comes_takes_a_free_core_but_where_hardly_one_is_free_goes_back() {
+        // Of ten idle cores hardly one has been taken, of two each.
+        let [many, few] = [4.0, 12.0].map(untouched);
+        assert!(many > 0.95 && few < 0.6, "{many} {few}");
+        // Those that are free now and then are taken, but one's own is hardly ever one of them.
+        let rises = [13.0, 14.0, 16.0, 17.0].map(untouched);
+        assert!(rises.windows(2).all(|two| two[0] < two[1]), "{rises:?}");
+        assert!(rises[3] > 0.95, "{rises:?}");
     }
 }

@@ -9,7 +9,7 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::{Doing, Site, State, NOTHING};
 use crate::steady::queues::halts::used;
-use crate::steady::queues::visits::{left_at_own, left_by_one_of, left_by_sibling};
+use crate::steady::queues::visits::{left_at_one_of, left_by_one_of, left_by_sibling};
 
 /// How virtual processors halt: for how long on the mean [ns], what polling takes [processors], the
 /// share of halts that end meanwhile, and the squares of the busy shares.
@@ -71,10 +71,9 @@ impl State {
         let held_up = sleeps * own + in_guest + ends * own + faults(host, form);
         let beside = host.siblings - 1;
         let woken = |site: &Site, turnover_ns: f64| {
-            let [own, others] = &site.visits;
-            let by_sibling = left_by_sibling(others, halting.ns, turnover_ns);
+            let by_sibling = left_by_sibling(&site.visits, halting.ns, turnover_ns);
             let by_neighbour = left_by_one_of(&site.neighbours, halting.ns, turnover_ns);
-            let own = left_at_own(own, halting.ns, turnover_ns);
+            let own = left_at_one_of(&site.comers, halting.ns, turnover_ns);
             own.and(by_sibling.and(by_neighbour).of(beside)).lost()
         };
         // Under Xen any processor of the run queue goes on with one; Linux leaves it where it was.

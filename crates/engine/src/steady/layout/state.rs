@@ -45,8 +45,10 @@ pub(in crate::steady) struct Site {
     pub company: Vec<(usize, f64)>,
     /// There, what a thread is to those beside it, by busy threads of the core.
     pub times: Vec<Times>,
-    /// On a host, who comes while one is away to one's last processor, and to each beside it.
-    pub visits: [Vec<Visit>; 2],
+    /// On a host, who comes to one's last processor while one is away: some with a chance, or others.
+    pub comers: Vec<(f64, Vec<Visit>)>,
+    /// There, who comes to each processor beside it.
+    pub visits: Vec<Visit>,
     /// On a Linux host: whose each processor beside it is, with the chance that it is anybody's.
     pub neighbours: Vec<(f64, Visit)>,
 }

@@ -81,6 +81,24 @@ pub(in crate::steady) fn left_at_own(visits: &[Visit], away_ns: f64, turnover_ns
     }
 }
 
+/// The same where some come with a chance, or others with another.
+pub(in crate::steady) fn left_at_one_of(
+    comers: &[(f64, Vec<Visit>)],
+    away_ns: f64,
+    turnover_ns: f64,
+) -> Left {
+    let mut all = Left {
+        untouched: 1.0,
+        kept: 1.0,
+    };
+    for (chance, visits) in comers {
+        let left = left_at_own(visits, away_ns, turnover_ns);
+        all.untouched -= chance * (1.0 - left.untouched);
+        all.kept -= chance * (1.0 - left.kept);
+    }
+    all
+}
+
 /// The same by what others do on the processor beside it: they may have been there already when the
 /// thread left, and may be when it is back.
 pub(in crate::steady) fn left_by_sibling(visits: &[Visit], away_ns: f64, turnover_ns: f64) -> Left {
