@@ -133,6 +133,11 @@ def _asked(word: str) -> tuple[str, int | None, int | None]:
     count, _, first = rest.partition(":")
     if name not in PLATFORMS:
         raise argparse.ArgumentTypeError(f"{name} is none of {', '.join(PLATFORMS)}")
+    if not all(part == "" or part.isdecimal() for part in (count, first)) or count == "0":
+        raise argparse.ArgumentTypeError(
+            f"{word}: after a platform come how many scenarios, 1 at least, and the number of the "
+            f"first, as in {name}:100:5000"
+        )
     return name, int(count) if count else None, int(first) if first else None
 
 

@@ -8,6 +8,7 @@ the pages follow. Names of studies restrict it to these.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -73,14 +74,20 @@ def write(result: StudyResult) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the studies; hold them against their pages, or write them down."""
-    names = [name for name in arguments if not name.startswith("-")] or list_studies()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help="these only; all of them else")
+    parser.add_argument("--write", action="store_true", help="write down what comes out")
+    asked = parser.parse_args(arguments)
+    unknown = sorted(set(asked.studies) - set(list_studies()))
+    if unknown:
+        parser.error(f"no study {', '.join(unknown)}; there are {', '.join(list_studies())}")
     results, wrong = [], []
     with tempfile.TemporaryDirectory(prefix="homenode-studies-") as folder:
-        for study in map(load_study, names):
+        for study in map(load_study, asked.studies or list_studies()):
             result = run_one(study, None, None, folder)
             show_study(result, kept=False)
             results.append(result)
-            if "--write" in arguments:
+            if asked.write:
                 write(result)
             wrong += check(result)
     show_summary(results)

@@ -27,7 +27,7 @@ pub(in crate::steady) struct Capped {
 impl Capped {
     /// Virtual processors that run at once at most, on the mean.
     pub fn at_once(self) -> f64 {
-        let ratio = (self.burst_ns / self.window_ns).max(1e-9);
+        let ratio = (self.burst_ns / self.window_ns).clamp(1e-9, 1e6);
         let varies = 2.0 * ratio * (1.0 - ratio * -(-1.0 / ratio).exp_m1());
         self.mean + (self.cap - self.mean).max(0.0) / varies.sqrt().clamp(LEAST, 1.0)
     }
