@@ -290,8 +290,8 @@ impl Crowded {
         [by_good, 1.0 - by_good].map(|of| by_chance * of)
     }
 
-    /// Under Xen, who takes a core that somebody has left: while some cores are free, and while none
-    /// is, with the chances of both.
+    /// Under Xen, who takes a core that somebody has left: while some cores are free, and while
+    /// none is, with the chances of both.
     fn take_idle(&self, siblings: usize) -> Vec<(f64, Vec<Visit>)> {
         let idle = |places: f64| {
             let beyond = mean_beyond(self.busy, self.variance, places);
