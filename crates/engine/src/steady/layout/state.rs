@@ -45,7 +45,8 @@ pub(in crate::steady) struct Site {
     pub company: Vec<(usize, f64)>,
     /// There, what a thread is to those beside it, by busy threads of the core.
     pub times: Vec<Times>,
-    /// On a host, who comes to one's last processor while one is away: some with a chance, or others.
+    /// On a host, who comes to one's last processor while one is away: these, each lot with its
+    /// chance.
     pub comers: Vec<(f64, Vec<Visit>)>,
     /// There, who comes to each processor beside it.
     pub visits: Vec<Visit>,
