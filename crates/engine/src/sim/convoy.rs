@@ -253,7 +253,7 @@ impl<S: System> World<S> {
                 self.gets_lock(vp, core, turn);
             } else if in_order {
                 let behind = waiting.split_off(at + 1);
-                return self.hands_on(partition, vp, behind);
+                return self.hands_on(partition, vp, behind, asleep);
             }
         }
         if !asleep.is_empty() {
@@ -280,8 +280,15 @@ impl<S: System> World<S> {
         self.plan(core);
     }
 
-    /// The lock is handed to one that is away: those behind spin on, for that one.
-    fn hands_on(&mut self, partition: PartitionId, holder: VpId, behind: Vec<VpId>) {
+    /// The lock is handed to one that is away: those behind spin on, for that one, and those that
+    /// sleep in line go on to.
+    fn hands_on(
+        &mut self,
+        partition: PartitionId,
+        holder: VpId,
+        mut behind: Vec<VpId>,
+        asleep: Vec<VpId>,
+    ) {
         for &vp in &behind {
             let v = self.vp(vp);
             if let Some(core) = v.core.filter(|_| v.mode == Mode::Running) {
@@ -290,6 +297,7 @@ impl<S: System> World<S> {
                 self.spin(vp);
             }
         }
+        behind.extend(asleep);
         self.guests[partition].spinning = behind;
         self.is_away(partition, holder);
     }
