@@ -116,3 +116,19 @@ def test_the_best_is_simulated_without_what_brings_little(tmp_path: Path) -> Non
     stays = [home for home in homes if home[3] == [0, 1]]
     assert len(stays) == 2
     assert stays[0] != stays[1]
+
+
+def test_what_only_another_balance_saves_is_not_told() -> None:
+    """Where homes are full the search, which starts each layout from its neighbour's balance, sees
+    weights save cores that none of them saves; solved by themselves they save nothing.
+    """
+    told = layouts.scenario(
+        layouts.partition("erp", rate=800, entitlement=3.0, virtual=10),
+        layouts.partition("shop", rate=800, entitlement=3.0, virtual=10),
+        layouts.partition("mail", rate=500),
+        layouts.partition("test", "drawer1", rate=200, entitlement=1.0, virtual=4),
+    )
+    found = advise(told, free=["weight"], confirm=False)
+    assert "simulated, the best" not in found.told
+    for best in found.best:
+        assert not [one.why for one in best.changes if "without it 0.00 " in one.why]

@@ -128,8 +128,7 @@ class Advising:
 
     def _chosen(self, best: int) -> list[tuple[int, Rows]]:
         """Layouts that are simulated: the best of the scenario, and of each variant its best."""
-        rows = self._holding(0, best)
-        rows = needed(self.problem, rows) if self._goal == "headroom" else rows
+        rows = needed(self.problem, self._holding(0, best))
         chosen = [(0, row) for row in rows]
         for at, one in enumerate(self.branches):
             if at and one.search.begun and one.brings(self._least):
@@ -343,11 +342,14 @@ class Advising:
         worth = f"{100 * self.problem.wishes.told.worth:g} % of the {self._goal}"
         if not others:
             return f"No beneficial move: nothing saves {worth}."
+        how = "solved by itself" if self.runs is None else "simulated"
         broken = [one for one in others if one.breaks]
         if len(broken) == len(others):
-            return f"No beneficial move: simulated, the best breaks {'; '.join(broken[0].breaks)}."
-        told = with_interval(others[0].saving)
-        return f"No beneficial move: simulated, the best saves {told}, less than {worth} or chance."
+            return f"No beneficial move: {how}, the best breaks {'; '.join(broken[0].breaks)}."
+        less = f"less than {worth}" + ("" if self.runs is None else " or chance")
+        return (
+            f"No beneficial move: {how}, the best saves {with_interval(others[0].saving)}, {less}."
+        )
 
     def _refusals(self) -> tuple[Refusal, ...]:
         seen = self.search.seen
