@@ -178,11 +178,12 @@ mod tests {
     #[test]
     fn nothing_jumps_while_the_load_changes() {
         let kinds = Kinds::of(16, 0.95);
-        let counts = |step: usize| kinds.counts(0.02 * step as f64);
-        for step in 1..800 {
+        // From a thousandth of one on, each time by a hundredth more.
+        let counts = |step: i32| kinds.counts(1e-3 * 1.01_f64.powi(step));
+        for step in 1..970 {
             let pair = counts(step - 1).into_iter().zip(counts(step));
             assert!(
-                pair.map(|(a, b)| (a - b).abs()).sum::<f64>() < 0.5,
+                pair.map(|(a, b)| (a - b).abs()).sum::<f64>() < 0.2,
                 "{step}"
             );
         }
