@@ -113,7 +113,7 @@ xentop = _command(
 esxtop = _command(
     """Show virtual machines of ESXi as esxtop would.
 
-    The CPU panel; -b writes the CSV of batch mode; -d seconds and -n count. -p is one of them.
+    The CPU panel, with -m that of memory; -b writes the CSV of batch mode; -d seconds, -n count.
     """,
     "esxtop",
 )

@@ -46,6 +46,7 @@ _WORK: list[_Column] = [
     ("response ms", "response_ms_mean", 2),
     ("p95 ms", "response_ms_p95", 2),
     ("p99 ms", "response_ms_p99", 2),
+    ("p99.9 ms", "response_ms_p999", 2),
     ("loop s", "elapsed_s", 2),
 ]
 
@@ -56,6 +57,7 @@ _HOST: list[_Column] = [
     ("migr/s", "migrations_per_s", 1),
     ("delay ms", "run_delay_ms", 3),
     ("p99 ms", "run_delay_ms_p99", 2),
+    ("p99.9 ms", "run_delay_ms_p999", 2),
     ("steal %", "steal_pct", 1),
     ("poll %", "halt_poll_pct", 1),
     ("throttled %", "throttled_pct", 1),
