@@ -244,6 +244,19 @@ def test_parts_of_a_table_say_which_row_is_which(
     assert len(blocks) > 1
 
 
+def test_names_of_rows_may_take_more_than_half_of_the_width(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    table = plain_table("case", "metric", *("abcd" * n for n in (1, 2, 3)))
+    for metric in ("physc", "etr"):
+        table.add_row("small-to-large", f"{metric}_mean", "1", "2", "3")
+    show(table)
+    blocks = capsys.readouterr().out.split("\n\n")
+    assert len(blocks) > 1
+    assert all("physc_mean" in block and "etr_mean" in block for block in blocks)
+
+
 def test_a_file_like_nothing_there_is_not_proposed(command: Command, tmp_path: Path) -> None:
     (tmp_path / "s1.toml").write_text(SHOP, encoding="utf-8")
     assert "did you mean" not in command("run", "frames.toml").stderr

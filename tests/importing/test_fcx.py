@@ -14,6 +14,7 @@ import pytest
 import frames
 import z_frames as z
 from homenode import _engine
+from homenode.records.importing.assemble import AssembleOptions, assemble
 from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts
 from homenode.records.importing.front import read_paths
 from homenode.records.importing.tables import write_tables
@@ -200,6 +201,17 @@ def test_what_the_toolkit_lists_itself_over_midnight_on_two_pages(tmp_path: Path
     assert series.table["cores"].to_list() == pytest.approx([1.92, 2.08])
     assert told(facts.system("4E67"))["model"] == "3906"
     assert facts.took[0].what == "2 rows of 1 report"
+
+
+def test_whose_machine_is_not_told_ran_on_a_mainframe_all_the_same(tmp_path: Path) -> None:
+    row = "00:05:00    52.0  1.09 .950   4.0    490    1.2\n"
+    text = listing("FCX225", "CPU Load by Time", SUMMARY + row).replace(
+        "CPU 3906-715   SN 4E67", ""
+    )
+    facts = read(tmp_path, text, "zvma.txt")
+    known = told(facts.system("zvma"))
+    assert (known.get("model"), known["architecture"]) == (None, "s390x")
+    assert 'model = "ibm-z15"  # assumed' in assemble(facts, AssembleOptions(convert=False)).text
 
 
 def test_partitions_whose_processors_have_rows_of_their_own(tmp_path: Path) -> None:

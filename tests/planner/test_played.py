@@ -12,6 +12,7 @@ from homenode.planner import advise
 from homenode.planner.confirm import cores_of
 from homenode.planner.played import Played
 from homenode.planner.problem import problem_of
+from homenode.planner.reasons import why
 from homenode.report.advice import advice_lines
 from homenode.simulate.runner import run_scenario
 from homenode.simulate.scenario import Scenario
@@ -90,6 +91,10 @@ def test_what_the_control_program_does_is_no_work(tmp_path: Path) -> None:
     each = [one["busy_ns"] / one["tx_done"] for one in totals]
     before, after = (cores_of(one, base)[0] for one in (base, run))
     assert after / before == pytest.approx(each[1] / each[0])
+    # What it costs who waits is told with what it saves.
+    told = why("", "zvm", run, base)
+    waits = [one.metric("zvm", "server_wait_us").mean or 0.0 for one in (base, run)]
+    assert f"servers wait {waits[0]:,.2f} -> {waits[1]:,.2f} us; compare ETR" in told
 
 
 def test_a_layout_is_warmed_up_as_its_run_is() -> None:

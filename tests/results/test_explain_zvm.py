@@ -114,6 +114,27 @@ def test_two_runs_compare_what_they_wait(monkeypatch: pytest.MonkeyPatch, here: 
     assert "waits 15.00 ms for pages against 5.00 ms; that is time, not cores" in text
 
 
+def test_two_runs_compare_what_their_processors_wait_for(
+    monkeypatch: pytest.MonkeyPatch, here: Path
+) -> None:
+    one = kept(monkeypatch, lambda _tables: None)
+
+    def of_servers_as_long(times: int) -> Run:
+        def longer(tables: Tables) -> None:
+            for row in tables["virtual_machine"]:
+                row["wait_ns"] *= times if row["page_wait_ns"] else 1
+
+        z.install(monkeypatch, change=longer)
+        return run_scenario(frames.Frozen(z.frame(z.partition(), name=f"waits{times}")))
+
+    mine, as_long = (one.metrics["zvm"]["server_wait_us"].mean, of_servers_as_long(1))
+    assert mine is not None
+    text = explain(of_servers_as_long(4), base=one).paragraph
+    told = f"wait for dispatch: of servers {4 * mine:,.2f} us against {mine:,.2f}. ETR and response"
+    assert told in text
+    assert "wait for dispatch" not in explain(as_long, base=one).paragraph
+
+
 def test_without_paging_nothing_is_said_of_it(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     def memory_rich(tables: Tables) -> None:
         del tables["volume"]

@@ -4,10 +4,10 @@
 mod common;
 
 use common::zvm::{
-    alone, cores_of, cp, endless, free_cp, real_paths, served, switch, tile, virtual_machine, web,
-    zvm_partition,
+    alone, cores_of, cp, endless, free_cp, paging, real_paths, served, switch, tile,
+    virtual_machine, web, zvm_partition,
 };
-use common::{missing_profile, run, spec, Outcome, MS, SECOND};
+use common::{missing_profile, run, spec, Outcome, GIB, MS, SECOND};
 use homenode_engine::spec::{Role, Spec, Workload};
 
 const RATE: f64 = 200.0;
@@ -84,6 +84,75 @@ fn a_wake_up_is_an_interruption_of_who_waits() {
         assert!((times - 2.0).abs() < 0.2, "{column}: {times}");
     }
     assert_eq!(total(&slow, "tx_done"), 0.0);
+}
+
+/// Two clients, whose connections think, and eight servers, which wait for pages most of the time.
+/// Daemons wake so often, and execute so much in all.
+fn paged(rate: f64) -> Spec {
+    let mut zvm = free_cp(tile(0, 2, 8), vec![switch("s")]);
+    zvm.paging = Some(paging(4));
+    zvm.paths = real_paths();
+    (zvm.daemon_rate_per_s, zvm.daemon_ns) = (rate, (1e6 / rate) as u64);
+    for machine in &mut zvm.machines {
+        machine.memory_bytes = GIB;
+    }
+    let mut spec = alone(8, zvm, web());
+    spec.partitions[0].memory[0].bytes = 7 * GIB;
+    if let Workload::Web {
+        file_bytes,
+        think_ns,
+        ..
+    } = &mut spec.partitions[0].workload
+    {
+        (*file_bytes, *think_ns) = (1 << 20, 60 * MS);
+    }
+    (spec.duration_ns, spec.interval_ns) = (20 * SECOND, SECOND);
+    spec
+}
+
+/// Of so many machines from `first` on: the mean part of their time that they are idle, neither at
+/// work nor waiting for a page or a processor, and their dispatches in a second.
+fn of_machines(outcome: &Outcome, spec: &Spec, first: i64, count: i64) -> (f64, f64) {
+    let table = &outcome.virtual_machine;
+    let sum = |column: &str| {
+        let (of, at) = (table.at("virtual_machine"), table.at(column));
+        let ours = table
+            .rows()
+            .filter(|row| (first..first + count).contains(&row[of]));
+        ours.map(|row| row[at]).sum::<i64>() as f64
+    };
+    let taken = ["guest_ns", "chargeable_ns", "wait_ns", "page_wait_ns"].map(sum);
+    let all = (count as u64 * spec.duration_ns) as f64;
+    let idle = 1.0 - taken.iter().sum::<f64>() / all;
+    (idle, sum("dispatches") / spec.duration_ns as f64 * 1e9)
+}
+
+/// Wake-ups ten times as often, each a tenth of the work: each is a dispatch, an interruption and a
+/// signal of who is idle when it comes. Who waits for a page takes it when that has come.
+#[test]
+fn more_wake_ups_are_more_dispatches_of_who_is_idle_and_of_nobody_else() {
+    let rates = [100.0, 1_000.0];
+    let specs = rates.map(paged);
+    let runs = [run(&specs[0], 0), run(&specs[1], 0)];
+    let (mut dispatched, mut idle) = (0.0, [0.0; 2]);
+    for (role, (first, count)) in [(0, 2), (2, 8)].into_iter().enumerate() {
+        let of = [0, 1].map(|at| of_machines(&runs[at], &specs[at], first, count));
+        idle[role] = f64::midpoint(of[0].0, of[1].0);
+        let by_hand = count as f64 * idle[role] * (rates[1] - rates[0]);
+        let more = of[1].1 - of[0].1;
+        assert!((more / by_hand - 1.0).abs() < 0.03, "{more} for {by_hand}");
+        dispatched += more;
+    }
+    assert!(idle[0] > 0.9 && idle[1] < 0.7, "{idle:?}");
+    let grown = |column: &str| {
+        let [few, many] = [0, 1].map(|at| total(&runs[at], column));
+        (many - few, many / few)
+    };
+    assert!((grown("guest_ns").1 - 1.0).abs() < 0.02);
+    let paths = real_paths();
+    let each = grown("chargeable_ns").0 / dispatched / 20.0;
+    let by_hand = paths.interruption + paths.signal;
+    assert!((each / by_hand - 1.0).abs() < 0.03, "{each} for {by_hand}");
 }
 
 /// What comes from outside while a daemon is at work is done all the same, later.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from functools import partial
 from statistics import fmean
 
 from homenode.errors import listed
@@ -14,6 +15,7 @@ from homenode.model.numbers import number, signed
 from homenode.planner.advice import Change
 from homenode.planner.confirm import Groups, cores_of
 from homenode.planner.variables import Variable
+from homenode.simulate.explain.control_program import dispatch_waits
 from homenode.simulate.explain.explanation import explain
 from homenode.simulate.run import Run
 
@@ -132,4 +134,15 @@ def _from_books(partition: str, run: Run, base: Run) -> list[str]:
     if None not in far and abs((far[0] or 0.0) - (far[1] or 0.0)) >= _FAR:
         there, here = (100 * (share or 0.0) for share in far)
         parts.append(f"far from home {there:.0f} % -> {here:.0f} % of the time")
+    mine, theirs = (partial(_mean, one, partition) for one in (run, base))
+    waits = dispatch_waits(mine, theirs)
+    parts += [
+        f"{whose} wait {away:,.2f} -> {here:,.2f} us" for whose, (here, away) in waits.items()
+    ]
+    if waits:
+        parts.append("compare ETR, response times and dispatch waits before and after")
     return parts
+
+
+def _mean(run: Run, partition: str, metric: str) -> float:
+    return run.metric(partition, metric).mean or 0.0

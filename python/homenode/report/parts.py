@@ -28,7 +28,10 @@ def parts_of(table: Table, out: Console) -> tuple[list[Table], int]:
     if whole <= out.width:
         return [table], whole
     keys = _keys(table)
-    if _width(_only(table, keys), out) > out.width // 2:
+    if not all(
+        _width(_only(table, [*keys, place]), out) <= out.width
+        for place in range(len(keys), len(table.columns))
+    ):
         keys = keys[:1]
     parts: list[list[int]] = []
     for place in range(len(table.columns)):

@@ -22,6 +22,10 @@ _PARKED = (
 """What goes with advice to park."""
 _WORTH_A_WORD = 0.0005
 """Waiting for pages [ms a transaction] from which on it is told."""
+_WAITS = {"clients": "client_wait_us", "servers": "server_wait_us"}
+"""Mean waits of virtual processors for a logical one, by whose they are."""
+_SHORT, _TIMES = 1.0, 2.0
+"""Waits [us] below which, and of which less than so many times as long, is no difference."""
 
 
 @dataclass(frozen=True)
@@ -187,4 +191,31 @@ def page_waits(at: Situation, there: Situation) -> str | None:
     return (
         f"A transaction waits {mine:,.2f} ms for pages against {theirs:,.2f} ms; that is time, not "
         "cores, and in no row of the table."
+    )
+
+
+def dispatch_waits(
+    here: Callable[[str], float], there: Callable[[str], float]
+) -> dict[str, tuple[float, float]]:
+    """Whose virtual processors wait much longer or shorter for a logical one, with how long in one
+    partition and in the other [us], of which metrics are asked by name; nothing where both wait
+    about as long.
+    """
+    waits = {whose: (here(name), there(name)) for whose, name in _WAITS.items()}
+    return {
+        whose: both for whose, both in waits.items() if max(both) > max(_SHORT, _TIMES * min(both))
+    }
+
+
+def dispatch_waits_told(at: Situation, there: Situation) -> str | None:
+    """The same in a sentence; None where there is nothing to tell."""
+    found = dispatch_waits(at.metric, there.metric)
+    told = [
+        f"of {whose} {here:,.2f} us against {away:,.2f}" for whose, (here, away) in found.items()
+    ]
+    if not told:
+        return None
+    return (
+        f"Virtual processors wait for dispatch: {', '.join(told)}. ETR and response times tell "
+        "what that does to the guests."
     )

@@ -8,7 +8,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from homenode.simulate.explain.control_program import page_wait, page_waits
+from homenode.simulate.explain.control_program import (
+    dispatch_waits_told,
+    page_wait,
+    page_waits,
+)
 from homenode.simulate.explain.measure import Measure
 from homenode.simulate.explain.remedies import OF_THE_WORK, remedy
 from homenode.simulate.explain.situation import Situation
@@ -246,8 +250,8 @@ def _waits(pair: Pair) -> list[str]:
     """What no core is busy with."""
     if not (pair.at.runs_guests and pair.there.runs_guests):
         return []
-    waits = page_waits(pair.at, pair.there)
-    return [waits] if waits else []
+    waits = (page_waits(pair.at, pair.there), dispatch_waits_told(pair.at, pair.there))
+    return [one for one in waits if one]
 
 
 def _heads(pair: Pair, told: _Told) -> list[str]:

@@ -37,6 +37,8 @@ _CLOCK = re.compile(r"(?<!\d)([01]?\d|2[0-3]):([0-5]\d):([0-5]\d(?:\.\d+)?)(?!\d
 _TYPES = ("cp", "ifl", "ziip", "icf")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - reports tell no day, nor a zone
 _DAY = timedelta(days=1)
+_TYPE = re.compile(r"\d{4}")
+"""A machine's type."""
 _LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG = "FCX126", "FCX112", "FCX114", "FCX302", "FCX304"
 _LOGS = {
     "FCX299": ("Util %", None, "Online", "utilisation of z/VM's processors"),
@@ -148,7 +150,7 @@ class _Reading:
                 if any(self._rows(number)):
                     text = "virtual machines within a partition are left out; give"
                     self._notice(f"{text} {number} {name} by itself", self._report(number))
-        if self._system_is_told:
+        if self._names_machine or self.facts.partitions:
             self._tell_system(partitions)
         rows = sum(len(report["rows"]) for report in self.reports)
         return f"{counted(rows, 'row')} of {counted(len(self.reports), 'report')}"
@@ -160,8 +162,9 @@ class _Reading:
         return next(filter(None, told), self.source.name.split(".")[0])
 
     @property
-    def _system_is_told(self) -> bool:
-        return any(report["machine"] for report in self.reports)
+    def _names_machine(self) -> dict[str, Any] | None:
+        """The report that tells the machine's type; of listings the title may have "CPU" too."""
+        return next((one for one in self.reports if _TYPE.fullmatch(one["machine"])), None)
 
     def _notice(self, text: str, report: Mapping[str, Any] | None) -> None:
         line = report["line"] if report else None
@@ -180,9 +183,10 @@ class _Reading:
 
     def _tell_system(self, partitions: list[_Line]) -> None:
         facts, system = self.facts, self.facts.system(self.key)
-        told = next(report for report in self.reports if report["machine"])
-        where = self.source.at(told["line"])
-        facts.tell(system, "model", Told(told["machine"], where))
+        named = self._names_machine
+        where = self.source.at((named or self.reports[0])["line"])
+        if named:
+            facts.tell(system, "model", Told(named["machine"], where))
         facts.tell(system, "architecture", Told("s390x", where))
         guests = self._report(_USER) or self._report(_USTAT)
         virtual = not partitions and guests and not self._logged
