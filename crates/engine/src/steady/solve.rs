@@ -128,16 +128,22 @@ impl Layouts {
             }
         }
         let told = state.doing.iter().zip(&state.cps).zip(forms);
-        Ok(Solved {
-            partitions: told
-                .enumerate()
-                .map(|(at, ((doing, cp), form))| SolvedPartition {
-                    balances: balances(doing.cores(), above.as_ref().map(|of| of[at])),
-                    ..answer(doing, cp, (form, &state.doing))
-                })
-                .collect(),
-            steps,
-        })
+        let partitions: Vec<SolvedPartition> = told
+            .enumerate()
+            .map(|(at, ((doing, cp), form))| SolvedPartition {
+                balances: balances(doing.cores(), above.as_ref().map(|of| of[at])),
+                ..answer(doing, cp, (form, &state.doing))
+            })
+            .collect();
+        let unknown = |of: &SolvedPartition| !(of.cores + of.instructions).is_finite();
+        match partitions.iter().position(unknown) {
+            // Better nothing than a figure that is none.
+            Some(at) => Err(SolveFault::Unknown {
+                partition: self.forms[at][chosen[at]].partition.name.clone(),
+                what: "what it comes to, for which no balance was found,".into(),
+            }),
+            None => Ok(Solved { partitions, steps }),
+        }
     }
 
     /// Cores that each partition uses in the balance that is found from above; none where nobody

@@ -69,6 +69,9 @@ const SCALE_STEPS: usize = 5;
 const IDLE_STEPS: usize = 24;
 /// Part of the way back beyond which no step goes.
 const LEAST_STEP: f64 = 1e-3;
+/// How often in a nanosecond a core is taken at most: one that is gone so soon was never left. Who
+/// has none of those that are idle takes more and more often from step to step.
+const AT_ONCE: f64 = 1.0;
 /// Cores that are idle at least, however many are asked for.
 const SCARCELY: f64 = 1e-2;
 /// What is asked of those of which nothing is known yet: how often their cores are taken, by how
@@ -166,13 +169,13 @@ pub(in crate::steady) fn meet(comers: &mut [Comer], idle: f64) {
         for at in 0..comers.len() {
             let [takes, moves, leave] = takes(&comers[at], comers);
             let of = &mut comers[at];
-            of.takes = takes / of.owns;
+            of.takes = (takes / of.owns).min(AT_ONCE);
             of.visitors_leave = takes / leave.max(1e-300);
             of.gone = moves / (of.busy() * of.leaves);
         }
         let by = scale(comers, idle);
         for of in comers.iter_mut() {
-            of.taken_per_ns = by * of.takes;
+            of.taken_per_ns = (by * of.takes).min(AT_ONCE);
             of.moves += PART * ((by * of.gone).min(of.lost()) - of.moves);
         }
     }
@@ -437,5 +440,25 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn who_never_finds_a_core_of_its_own_has_it_taken_at_once_at_most() {
+        // Two that stay for long beside some that come and go, with hardly a core for any.
+        let mut all = vec![
+            comers(0, 1.2, 5.3e9, 1.4e9),
+            comers(0, 0.8, 5.3e9, 1.4e9),
+            comers(1, 0.9, 3e6, 3.8e4),
+            comers(1, 1.9, 2e7, 3.8e4),
+            comers(2, 1.0, 1.2e5, 1.5e4),
+        ];
+        for _ in 0..2_000 {
+            meet(&mut all, 1e-3);
+        }
+        for of in &all {
+            let [own, lines] = of.kept(2.4e6);
+            assert!(of.taken_per_ns <= 1.0 && own.is_finite() && lines.is_finite());
+        }
+        assert!(found(&all, 1, 0.0, 2.4e6).displaced.is_finite());
     }
 }
