@@ -149,6 +149,21 @@ def test_an_excerpt_in_prose_is_shown_and_kept_as_a_table(tmp_path: Path) -> Non
     assert table["Links"].to_list() == [None, None]
 
 
+def test_an_excerpt_says_nothing_of_machines_that_others_tell_of(tmp_path: Path) -> None:
+    """In whichever order they are read."""
+    lparstat = min((SEEDS.parent / "lparstat_strict").iterdir()).read_text()
+    excerpt = (SEEDS / "excerpt.txt").read_text()
+    for number, names in enumerate((("a.txt", "z.txt"), ("z.txt", "a.txt"))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name, text in zip(names, (lparstat, excerpt), strict=True):
+            (folder / name).write_text(text, encoding="utf-8")
+        facts = read_paths([folder / "a.txt", folder / "z.txt"])
+        assert facts.partitions
+        assert not any(told(one).get("architecture") == "s390x" for one in facts.systems.values())
+        assert not facts.systems.keys() & {name.removesuffix(".txt") for name in names[1:]}
+
+
 def test_damage_is_counted_and_named(tmp_path: Path) -> None:
     text = (SEEDS / "reports.txt").read_text()
     facts = read(tmp_path, text.replace("LINUX1       2 ", "LINUX1 ").replace("00:00:06 ", "x "))

@@ -281,7 +281,7 @@ impl<S: System> World<S> {
     }
 
     /// The lock is handed to one that is away: those behind spin on, for that one, and those that
-    /// sleep in line go on to.
+    /// sleep in line go on with that.
     fn hands_on(
         &mut self,
         partition: PartitionId,

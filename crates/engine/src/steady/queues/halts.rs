@@ -71,7 +71,7 @@ fn balanced(before: f64, come: f64, again: f64, fresh: f64) -> f64 {
     let linear = 1.0 - again + before * come;
     let square = again * (1.0 + before);
     let of = before * come + fresh;
-    // Without the cube, which is the least: above the root, from where each step comes nearer.
+    // Without the cube, which is the least, it is a square's root, which is near.
     let mut own = if square > 1e-9 {
         ((linear * linear + 4.0 * square * of).sqrt() - linear) / (2.0 * square)
     } else {

@@ -150,7 +150,7 @@ class _Reading:
                 if any(self._rows(number)):
                     text = "virtual machines within a partition are left out; give"
                     self._notice(f"{text} {number} {name} by itself", self._report(number))
-        if self._names_machine or self.facts.partitions:
+        if self._names_machine or partitions or zvm is not None or self._tells_machines:
             self._tell_system(partitions)
         rows = sum(len(report["rows"]) for report in self.reports)
         return f"{counted(rows, 'row')} of {counted(len(self.reports), 'report')}"
@@ -160,6 +160,13 @@ class _Reading:
         """The serial number, else the file's name stands for the machine."""
         told = (report["serial"] for report in self.reports)
         return next(filter(None, told), self.source.name.split(".")[0])
+
+    @property
+    def _tells_machines(self) -> bool:
+        """Whether virtual machines of this file, and not only of others, are known: by the server
+        that its name or its serial number stands for.
+        """
+        return any(system == self.key for system, _ in self.facts.partitions)
 
     @property
     def _names_machine(self) -> dict[str, Any] | None:
