@@ -22,6 +22,7 @@ from homenode.planner.loads import grown
 from homenode.planner.questions import add, more, rate
 from homenode.planner.rules import Rule
 from homenode.report.advice import advice_lines
+from homenode.simulate.run import Run
 from homenode.simulate.scenario import Scenario
 
 LICENCE = """
@@ -290,6 +291,24 @@ def test_one_change_is_told_by_what_was_simulated(tmp_path: Path) -> None:
     )
     assert told not in [*advice_lines(single)]
     assert not any("is of the search" in line for line in advice_lines(single))
+
+
+def test_what_only_simulations_refuse_is_told_with_their_figures(tmp_path: Path) -> None:
+    """Solved, the change keeps the limit; simulated, one response is a little too long."""
+    found = advise(layouts.crowded(), free=["throughput"], out=tmp_path, best=1, slower=0.04)
+    (one,) = [one for one in found.refused if one.shown is not None]
+    assert not found.best
+    assert one.rule.rule == "response of lpar2 at most 4 % longer"
+    assert one.shown is not None
+    assert "% longer" in one.shown
+    runs = {path.name for path in tmp_path.iterdir()}
+    assert one.run in runs - {found.do_nothing.run}
+    cores = [Run.load(name, tmp_path) for name in (found.do_nothing.run, one.run) if name]
+    less = [sum(run.metrics[p]["physc"].mean or 0 for p in run.partitions) for run in cores]
+    assert one.saving == pytest.approx(less[0] - less[1])
+    assert f"but breaks {one.rule.rule}: {one.shown}" in found.told
+    assert f"  {one}" in [*advice_lines(found)]
+    assert one.as_json()["run"] == one.run
 
 
 def test_comments_stay_with_what_is_new(tmp_path: Path) -> None:

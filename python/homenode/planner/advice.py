@@ -8,6 +8,7 @@ from typing import Any
 
 from homenode.errors import Where
 from homenode.model.estimate import Estimate
+from homenode.model.numbers import number
 from homenode.planner.overload import Overload
 
 DO_NOTHING = "no beneficial move"
@@ -103,10 +104,20 @@ class Refusal:
     saving: float
     """Of the goal's figure, beyond the best that is allowed."""
     changes: tuple[str, ...]
+    shown: str | None = None
+    """How a simulation broke the rule, where one did: then the saving is its too."""
+    run: str | None = None
+    """That simulation."""
+
+    def __str__(self) -> str:
+        """What would save how much more, but for which rule."""
+        told = f"{', '.join(self.changes)}: {number(self.saving)} more, but for {self.rule}"
+        return told if self.shown is None else f"{told}: {self.shown} (run {self.run})"
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
-        return {**self.rule.as_json(), "saving": self.saving, "changes": [*self.changes]}
+        told = {**self.rule.as_json(), "saving": self.saving, "changes": [*self.changes]}
+        return {**told, "shown": self.shown, "run": self.run}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from homenode.model.numbers import with_interval
 from homenode.planner import advice as words
 from homenode.planner.advice import Advice, Answer, Named, Refusal
 from homenode.planner.answers import Answers
-from homenode.planner.choice import EACH, SAME, best_rows, needed, refused, trim
+from homenode.planner.choice import EACH, SAME, Refused, best_rows, needed, refused, trim
 from homenode.planner.combining import Branch, Combining
 from homenode.planner.confirm import Groups, Runs, cores_of, is_sure, responses_of, saved
 from homenode.planner.conflict import conflict, is_freed
@@ -275,7 +275,7 @@ class Advising:
     def _told(self, now: Answer, others: Sequence[Answer], best: int) -> Advice:
         good = [one for one in others if self._is_better(one, now)]
         good = self._told_apart(sorted(good, key=lambda one: -(one.saving.mean or 0.0)))[:best]
-        refusals = self._refusals()
+        refusals = self._refusals((good[0].saving.mean or 0.0) if good else 0.0)
         if not good:
             text = self._nothing(now, others)
             return self._advice(now, (), words.DO_NOTHING, text, refusals)
@@ -340,24 +340,39 @@ class Advising:
         if now.breaks:
             return f"No beneficial move, though this does not hold now: {'; '.join(now.breaks)}."
         worth = f"{100 * self.problem.wishes.told.worth:g} % of the {self._goal}"
+        others = others or self._tried()
         if not others:
             return f"No beneficial move: nothing saves {worth}."
         how = "solved by itself" if self.runs is None else "simulated"
-        broken = [one for one in others if one.breaks]
-        if len(broken) == len(others):
-            return f"No beneficial move: {how}, the best breaks {'; '.join(broken[0].breaks)}."
+        sound = [one for one in others if not one.breaks]
+        if not sound:
+            told = f"saves {with_interval(others[0].saving)}, but breaks"
+            return f"No beneficial move: {how}, the best {told} {'; '.join(others[0].breaks)}."
         less = f"less than {worth}" + ("" if self.runs is None else " or chance")
         return (
-            f"No beneficial move: {how}, the best saves {with_interval(others[0].saving)}, {less}."
+            f"No beneficial move: {how}, the best saves {with_interval(sound[0].saving)}, {less}."
         )
 
-    def _refusals(self) -> tuple[Refusal, ...]:
-        seen = self.search.seen
-        if not seen.kept.any():
-            return ()
+    def _tried(self) -> list[Answer]:
+        """All layouts but that of now that were simulated, the one that saves most first."""
+        ran = [(told, *pair) for told in self.answers.values() for pair in told.runs.values()]
+        found = [told.of(row) for told, row, run in ran if run is not self.base]
+        return sorted(found, key=lambda one: -(one.saving.mean or 0.0))
+
+    def _refusals(self, saved_best: float) -> tuple[Refusal, ...]:
+        """What wished rules forbid: of each what simulations found where they broke it alone, and
+        else what the solver says; `saved_best` is what the best that is told saves.
+        """
+        seen, told, solved = self.search.seen, self.answers[0], list[Refused]()
         least = self.problem.wishes.told.worth * abs(float(seen.goal[0]))
-        best = float(seen.goal[seen.kept].min())
-        return tuple(map(self.answers[0].refusal, refused(self.search, best, least)))
+        if seen.kept.any():
+            solved = refused(self.search, float(seen.goal[seen.kept].min()), least)
+        found = told.refuted(saved_best, least)
+        for one in solved:
+            known = found.get(one.rule.name)
+            if told.run_of(one.row) is None and (known is None or known.saving < one.saving):
+                found[one.rule.name] = told.refusal(one)
+        return tuple(sorted(found.values(), key=lambda one: -one.saving))
 
     @property
     def _goal(self) -> str:

@@ -12,7 +12,15 @@ from homenode.model.estimate import Estimate, estimate
 from homenode.planner.advice import Answer, Change, Named, Refusal
 from homenode.planner.choice import Refused
 from homenode.planner.commands import commands
-from homenode.planner.confirm import Groups, cores_of, looked_at, responses_of, saved, unsteady
+from homenode.planner.confirm import (
+    Groups,
+    cores_of,
+    is_sure,
+    looked_at,
+    responses_of,
+    saved,
+    unsteady,
+)
 from homenode.planner.problem import Problem
 from homenode.planner.reasons import alone, in_words, of_groups, why
 from homenode.planner.rules import MEETS_DEMAND, Rule
@@ -163,6 +171,27 @@ class Answers:
         """What a rule forbids, in words."""
         changes = [self._words(one.row, int(at)) for at in np.flatnonzero(one.row)]
         return Refusal(Named(one.rule.name, one.rule.where), one.saving, tuple(changes))
+
+    def refuted(self, best: float, least: float) -> dict[str, Refusal]:
+        """By rule, the best of what it alone forbids once it is simulated, where that saves at
+        least `least` more than `best`, beyond chance.
+        """
+        found: dict[str, Refusal] = {}
+        for row, run in self.runs.values():
+            if run is self.base:
+                continue
+            at = looked_at(run, self.base, self.problem.held, self.groups)
+            broken = [one for one in self.problem.rules if one.in_words(at) is not None]
+            one = self.of(row)
+            more = (one.saving.mean or 0.0) - best
+            if len(broken) != 1 or len(one.breaks) != 1 or not is_sure(one.saving, least):
+                continue
+            told = self.refusal(Refused(broken[0], row, more))
+            other = found.get(told.rule.rule)
+            if broken[0].wished and more >= least and (other is None or more > other.saving):
+                shown = broken[0].in_words(at)
+                found[told.rule.rule] = replace(told, shown=shown, run=run.id)
+        return found
 
     def _words(self, row: Rows, at: int) -> str:
         one = self.problem.space.variables[at]

@@ -193,7 +193,7 @@ def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
         rule = _response(title, index, name, "response", before * (1 + slower), where)
         ratio = _longer(name, slower)
         excess = _but_now(rule.excess) if cost.holds_now else rule.excess
-        yield replace(rule, excess=excess, in_words=_how_long(name, ratio), ratio=ratio)
+        yield replace(rule, excess=excess, in_words=_how_long(name, ratio, slower), ratio=ratio)
 
 
 def _but_now(excess: Callable[[Solved], Floats]) -> Callable[[Solved], Floats]:
@@ -239,13 +239,14 @@ def _longer(name: str, slower: float) -> Callable[[Simulated], float | None]:
 
 
 def _how_long(
-    name: str, ratio: Callable[[Simulated], float | None]
+    name: str, ratio: Callable[[Simulated], float | None], slower: float
 ) -> Callable[[Simulated], str | None]:
     def in_words(told: Simulated) -> str | None:
         found = ratio(told)
         if found is None or found <= 1:
             return None
-        return f"it is {told.mean(name, 'response_ms_mean'):.3g} ms"
+        longer = 100 * (found * (1 + slower) - 1)
+        return f"it is {told.mean(name, 'response_ms_mean'):.3g} ms, {longer:.3g} % longer"
 
     return in_words
 

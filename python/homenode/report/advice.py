@@ -59,10 +59,7 @@ def advice_lines(told: Advice) -> Iterator[str]:
     if told.refused:
         yield ""
         yield "Forbidden, though it would save more:"
-        yield from (
-            f"  {', '.join(one.changes)}: {number(one.saving)} more, but for {one.rule}"
-            for one in told.refused
-        )
+        yield from (f"  {one}" for one in told.refused)
     if told.unfit:
         yield ""
         yield "Not possible, or not looked at:"
