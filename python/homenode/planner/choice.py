@@ -122,13 +122,17 @@ def needed(problem: Problem, rows: Sequence[Rows], *, of_variant: bool = False) 
     found: dict[bytes, Rows] = {}
     for row in rows:
         problem.stand_at(row)
+        # All of them together may cost no more than what is told as none, nor than one must save.
+        most = None
         for at in np.flatnonzero(row):
             less = row.copy()
             less[at] = 0
-            solved = problem.solved(np.stack([row, less]))
-            kept = solved.sound[1] and not problem.broken(less[None, :]).any()
-            goals = solved.goal(problem.goal)
-            if kept and goals[1] - goals[0] < _NONE:
+            solved = problem.solved(np.stack([np.zeros_like(row), row, less]))
+            now, goal, without = solved.goal(problem.goal)
+            if most is None:
+                most = goal + min(_NONE, EACH * problem.wishes.told.worth * abs(now))
+            kept = solved.sound[2] and not problem.broken(less[None, :]).any()
+            if kept and without < most:
                 row = less  # noqa: PLW2901
         if row.any() or of_variant:
             found[row.tobytes()] = row
