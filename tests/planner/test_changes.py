@@ -132,3 +132,14 @@ def test_what_only_another_balance_saves_is_not_told() -> None:
     assert "simulated, the best" not in found.told
     for best in found.best:
         assert not [one.why for one in best.changes if "without it 0.00 " in one.why]
+
+
+def test_small_figures_are_no_reason_to_advise_nothing() -> None:
+    """Four times 400,000 short transactions a second, all at home in one drawer: what each change
+    saves of a response of hundredths of a millisecond is told as 0.00, together it is a third.
+    """
+    short = 'bursts = 1, profile = { base = "oltp", instructions = 5e3 }'
+    each = (layouts.partition(f"lpar{n}", rate=400_000) for n in range(4))
+    told = layouts.scenario(*(one.replace('bursts = 4, profile = "oltp"', short) for one in each))
+    found = advise(told, free=["home"], goal="response", confirm=False)
+    assert found.best
