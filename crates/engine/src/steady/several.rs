@@ -219,16 +219,13 @@ fn again(form: &Form) -> f64 {
 fn go_along(own: &mut Vec<Site>, sites: &[Site], form: &Form) {
     part_twins(own);
     let mut before = std::mem::take(own);
-    let priced = before.first().map(|site| site.classes.clone());
     for site in sites {
         let there = before.iter().position(|of| of.chip == site.chip);
         let mut new = match there {
             Some(at) => before.swap_remove(at),
             None => {
-                let mut new = Site::new(site.chip, site.share, form);
-                // Until it is priced there, what it is elsewhere: this step may be the last.
-                new.classes = priced.clone().unwrap_or(new.classes);
-                new
+                let priced = own.first().or(before.first());
+                Site::new(site.chip, site.share, form).costs_as(priced)
             }
         };
         new.share = site.share;

@@ -65,6 +65,14 @@ impl Site {
         }
     }
 
+    /// Costs what another does until it is priced itself: the step in which it came may be the last.
+    pub fn costs_as(mut self, other: Option<&Self>) -> Self {
+        if let Some(other) = other {
+            self.classes.clone_from(&other.classes);
+        }
+        self
+    }
+
     /// Cores for each of its threads that runs, which are less than one where these share them.
     pub fn cores(&self) -> f64 {
         let Some(crowd) = &self.crowd else { return 1.0 };

@@ -12,7 +12,8 @@ use crate::steady::queues::halts::by_taken;
 pub(in crate::steady) const KINDS: usize = 3;
 /// Share of the work of each kind.
 pub(in crate::steady) const SHARES: [f64; KINDS] = [0.6, 0.3, 0.1];
-/// Logarithms of the factors at which the virtual processors are told, from the least on.
+/// Logarithms of what finds its own virtual processor taken, at which they are told, from the least
+/// on.
 const LEAST: f64 = -14.0;
 const STEP: f64 = 1.5;
 const STEPS: usize = 17;

@@ -87,16 +87,9 @@ pub(in crate::steady) fn left_at_one_of(
     away_ns: f64,
     turnover_ns: f64,
 ) -> Left {
-    let mut all = Left {
-        untouched: 1.0,
-        kept: 1.0,
-    };
-    for (chance, visits) in comers {
-        let left = left_at_own(visits, away_ns, turnover_ns);
-        all.untouched -= chance * (1.0 - left.untouched);
-        all.kept -= chance * (1.0 - left.kept);
-    }
-    all
+    let left =
+        |(chance, visits): &(f64, Vec<Visit>)| (*chance, left_at_own(visits, away_ns, turnover_ns));
+    one_of(comers.iter().map(left))
 }
 
 /// The same by what others do on the processor beside it: they may have been there already when the
@@ -123,16 +116,23 @@ pub(in crate::steady) fn left_by_one_of(
     away_ns: f64,
     turnover_ns: f64,
 ) -> Left {
-    let mut all = Left {
+    let left = |(chance, visit): &(f64, Visit)| {
+        let visit = std::slice::from_ref(visit);
+        (*chance, left_by_sibling(visit, away_ns, turnover_ns))
+    };
+    one_of(neighbours.iter().map(left))
+}
+
+/// What is left with these chances, and all with what these leave of 1.
+fn one_of(each: impl Iterator<Item = (f64, Left)>) -> Left {
+    let all = Left {
         untouched: 1.0,
         kept: 1.0,
     };
-    for (chance, visit) in neighbours {
-        let left = left_by_sibling(std::slice::from_ref(visit), away_ns, turnover_ns);
-        all.untouched -= chance * (1.0 - left.untouched);
-        all.kept -= chance * (1.0 - left.kept);
-    }
-    all
+    each.fold(all, |sum, (chance, left)| Left {
+        untouched: sum.untouched - chance * (1.0 - left.untouched),
+        kept: sum.kept - chance * (1.0 - left.kept),
+    })
 }
 
 /// Rate at which an idle processor gets a visitor who is there until one is back, or a line lost,

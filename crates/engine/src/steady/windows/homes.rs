@@ -427,12 +427,8 @@ fn settle_sites(doing: &mut Doing, form: &Form, chips: &mut ById<ChipId, f64>, p
         site.share = (1.0 - part) * site.share + counted(share);
     }
     for (chip, share) in chips.entries().filter(|(_, share)| **share > NOTHING) {
-        let mut site = Site::new(chip.index(), counted(*share), form);
-        // Until it is priced there, what it is elsewhere: this step may be the last.
-        if let Some(first) = doing.sites.first() {
-            site.classes.clone_from(&first.classes);
-        }
-        doing.sites.push(site);
+        let site = Site::new(chip.index(), counted(*share), form);
+        doing.sites.push(site.costs_as(doing.sites.first()));
     }
     let gone = |site: &Site| site.share <= 0.2 * NOTHING;
     if doing.sites.iter().any(gone) {
