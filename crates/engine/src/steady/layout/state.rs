@@ -65,7 +65,8 @@ impl Site {
         }
     }
 
-    /// Costs what another does until it is priced itself: the step in which it came may be the last.
+    /// Costs what another does until it is priced itself: the step in which it came may be the
+    /// last.
     pub fn costs_as(mut self, other: Option<&Self>) -> Self {
         if let Some(other) = other {
             self.classes.clone_from(&other.classes);
