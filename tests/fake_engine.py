@@ -219,6 +219,14 @@ VOLUME_COLUMNS = [
     "cache_hits",
 ]
 INTERRUPT_COLUMNS = ["time_ns", "partition", "cpu", "interrupts", "hard_ns", "soft_ns"]
+HOME_COLUMNS = [
+    "time_ns",
+    "partition",
+    "domain",
+    "vps_at_home",
+    "home_changes",
+    "memory_bytes",
+]
 DISPATCH_COLUMNS = ["start_ns", "end_ns", "partition", "vp", "core", "distance", "kind", "reason"]
 
 FAR_PENALTY = 0.8

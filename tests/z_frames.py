@@ -197,6 +197,7 @@ class Engine:
             "WORKLOAD_COLUMNS": fake_engine.WORKLOAD_COLUMNS,
             "FABRIC_COLUMNS": fake_engine.FABRIC_COLUMNS,
             "INTERRUPT_COLUMNS": fake_engine.INTERRUPT_COLUMNS,
+            "HOME_COLUMNS": fake_engine.HOME_COLUMNS,
         }
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -202,3 +203,69 @@ def test_resource_pools_have_rows_that_are_sums_of_those_in_them(
     Path("batch.csv").write_text(ask("esxtop", "-b", "-d", "1"))
     facts = read_paths([Path("batch.csv")])
     assert {one.partition for one in facts.series} == {"front", "back", "beside"}
+
+
+NODES = """
+[machine]
+model = "intel-xeon-6240-2s"
+policy = "esxi"
+threads = 1
+
+[[resource_pool]]
+name = "some"
+
+[[partition]]
+name = "goes"
+home = "chip0"
+processors = { mode = "shared", virtual = 6, resource_pool = "some" }
+memory = "1 GiB"
+workload = { kind = "loops", count = 6, endless = true, profile = "compute" }
+
+[[partition]]
+name = "stays"
+home = "chip0"
+processors = { mode = "shared", virtual = 18 }
+memory = "2 GiB"
+workload = { kind = "loops", count = 18, endless = true, profile = "compute" }
+
+[run]
+warmup = "0 s"
+duration = "8 s"
+replications = 1
+"""
+
+
+def test_home_nodes_stand_in_the_memory_panel_where_there_are_several(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "NHN" not in ask("esxtop", "-m") + ask("esxtop", "-b")  # One socket is used.
+    monkeypatch.chdir(tmp_path)
+    Path("nodes.toml").write_text(NODES)
+    assert call(["run", "nodes.toml"]) == 0
+    told = json.loads(ask("esxtop", "-m", "-d", "1", "--json"))
+    before, after = ({row["NAME"]: row for row in part} for part in (told[:3], told[-3:]))
+    # 24 for 18 cores: one goes after two seconds, and its memory after it.
+    assert {name: before[name]["NHN"] for name in ("stays", "goes")} == {"stays": "0", "goes": "0"}
+    assert (before["goes"]["NMIG"], before["goes"]["N%L"]) == (0, 100)
+    assert (after["stays"]["NHN"], after["stays"]["NMIG"], after["stays"]["N%L"]) == ("0", 0, 100)
+    assert (after["goes"]["NHN"], after["goes"]["NMIG"]) == ("1", 1)
+    assert 50 < after["goes"]["N%L"] < 100
+    for row in (before["stays"], before["goes"], after["stays"], after["goes"]):
+        local = row[f"GST_ND{row['NHN']}"]
+        assert row["NLMEM"] == local
+        assert row["NLMEM"] + row["NRMEM"] == pytest.approx(row["MEMSZ"])
+        assert row["N%L"] == pytest.approx(100 * local / row["MEMSZ"])
+    assert "NHN" not in before["some"]
+    changes = ask("sql", "SELECT sum(home_changes)::INT AS n FROM home_intervals", "--json")
+    assert json.loads(changes) == [{"n": 1}]
+    # A pool is at home nowhere; batch mode has the same figures, and is read again.
+    columns, pool, *machines = ask("esxtop", "-m").splitlines()[2:5]
+    assert pool.split()[3:][columns.split()[3:].index("NHN") :] == ["-"] * 7
+    assert len(machines[0]) == len(columns)
+    heads, *values = csv.reader(ask("esxtop", "-b", "-p", "goes").splitlines())
+    batch = dict(zip(heads, values[-1], strict=True))
+    group = rf"\\nodes\Group Memory({after['goes']['GID']}:goes)"
+    assert (batch[rf"{group}\NHN"], batch[rf"{group}\NMIG"]) == ("1", "1")
+    assert float(batch[rf"{group}\NLMEM MBytes"]) == pytest.approx(after["goes"]["NLMEM"], abs=0.01)
+    Path("batch.csv").write_text(ask("esxtop", "-b"))
+    assert {one.partition for one in read_paths([Path("batch.csv")]).series} == {"goes", "stays"}

@@ -341,10 +341,71 @@ fn virtual_machines_leave_a_full_node_after_two_seconds() {
     assert!((all - 4.0).abs() < 0.05, "{all}");
 }
 
+/// Of a partition and node, interval by interval: virtual processors at home, changes of home that
+/// led there, memory [bytes].
+fn homes(outcome: &Outcome, partition: i64, node: i64) -> Vec<[i64; 3]> {
+    let table = &outcome.home;
+    let at = ["domain", "vps_at_home", "home_changes", "memory_bytes"].map(|name| table.at(name));
+    let rows = table.only("partition", partition);
+    let there = rows.filter(|row| row[at[0]] == node);
+    there
+        .map(|row| [row[at[1]], row[at[2]], row[at[3]]])
+        .collect()
+}
+
+#[test]
+fn homes_and_memory_are_told_by_node() {
+    let mut spec = esxi(TWO_NODES, vec![on("a", 4, 0), on("b", 4, 0)]);
+    let outcome = run(&spec, 0);
+    let all: Vec<_> = (0..2)
+        .map(|vm| [homes(&outcome, vm, 0), homes(&outcome, vm, 1)])
+        .collect();
+    let changes = |node: usize| -> i64 {
+        let told = all.iter().flat_map(|vm| &vm[node]);
+        told.map(|row| row[1]).sum()
+    };
+    // One of them has gone, once, and its memory after it.
+    assert_eq!([changes(0), changes(1)], [0, 1]);
+    let (first, last) = (all[0][0].first(), all[0][0].last());
+    let (first, last) = (first.expect("a row"), last.expect("a row"));
+    for vm in &all {
+        for (here, there) in vm[0].iter().zip(&vm[1]) {
+            assert_eq!(here[0] + there[0], 4);
+            assert!((here[2] + there[2] - (1 << 30)).abs() <= 1);
+        }
+    }
+    assert_eq!(first[0], 4);
+    let gone = usize::from(last[0] == 4);
+    let held = |at: usize| all[gone][1][at][2];
+    let rows = all[gone][1].len();
+    assert_eq!((held(0), all[1 - gone][1][rows - 1][2]), (0, 0));
+    assert!(held(rows - 1) > 1 << 29, "{}", held(rows - 1));
+    // Memory that is bound stays.
+    spec.partitions[gone].memory_policy = MemoryPolicy::Strict;
+    let bound = homes(&run(&spec, 0), gone as i64, 1);
+    let last = bound.last().expect("a row");
+    assert_eq!((last[0], last[2]), (4, 0));
+}
+
+#[test]
+fn no_homes_are_told_where_there_is_one_node_or_another_scheduler() {
+    let outcome = run(&esxi("core:4", vec![vm("a", 4, None)]), 0);
+    assert_eq!(outcome.home.rows().count(), 0);
+    let threads = group("a", threads(4, 0, HostThreads::default()), loops(4));
+    let linux = host_machine(Policy::Linux, TWO_NODES);
+    let outcome = run(&host_spec(linux, vec![], vec![threads]), 0);
+    assert_eq!(outcome.home.rows().count(), 0);
+}
+
 #[test]
 fn a_wide_one_is_divided_over_nodes() {
     let outcome = run(&esxi(TWO_NODES, vec![on("wide", 6, 0)]), 0);
     assert_cores(&outcome, "wide", 6.0, 0.01);
+    for node in 0..2 {
+        assert!(homes(&outcome, 0, node)
+            .iter()
+            .all(|row| row[0] == 3 && row[1] == 0));
+    }
     assert!(outcome.total("wide", "host_migrations") < 1.0);
 }
 

@@ -38,6 +38,7 @@ fn tables<'py>(py: Python<'py>, of: &Tables) -> PyResult<Bound<'py, PyDict>> {
         ("volume", &of.volume),
         ("fabric", &of.fabric),
         ("interrupt", &of.interrupt),
+        ("home", &of.home),
         ("dispatches", &of.dispatches),
     ];
     for (name, table) in all.iter().filter(|(_, table)| !table.is_empty()) {

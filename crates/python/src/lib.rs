@@ -154,6 +154,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VOLUME_COLUMNS", sim::columns::VOLUME)?;
     module.add("FABRIC_COLUMNS", sim::columns::FABRIC)?;
     module.add("INTERRUPT_COLUMNS", sim::columns::INTERRUPT)?;
+    module.add("HOME_COLUMNS", sim::columns::HOME)?;
     module.add("FABRIC_PORTS", homenode_engine::cost::PORT_NAMES)?;
     module.add("DISPATCH_COLUMNS", sim::columns::DISPATCH)?;
     module.add("GAUGES", sim::columns::GAUGES)?;

@@ -39,8 +39,8 @@ def sql(
 
     Views: partition_intervals, cpu_intervals, pool_intervals, fabric_intervals, dispatches,
     summary, runs, points (of sweeps); of several workloads of a partition workloads and
-    workload_intervals; of devices that interrupt interrupt_intervals; of z/VM
-    virtual_machine_intervals, switch_intervals, volume_intervals.
+    workload_intervals; of devices that interrupt interrupt_intervals; of ESXi on several memory
+    nodes home_intervals; of z/VM virtual_machine_intervals, switch_intervals, volume_intervals.
     """
     from homenode.model.numbers import NOTHING, significant
     from homenode.report.tables import plain_table

@@ -31,6 +31,7 @@ class Engine(Protocol):
     VOLUME_COLUMNS: Sequence[str]
     FABRIC_COLUMNS: Sequence[str]
     INTERRUPT_COLUMNS: Sequence[str]
+    HOME_COLUMNS: Sequence[str]
     FABRIC_PORTS: Sequence[str]
     BOOKS: Sequence[str]
     Stopped: type[BaseException]
@@ -121,6 +122,7 @@ def table_columns(engine: Engine) -> dict[str, list[str]]:
         "volume": list(engine.VOLUME_COLUMNS),
         "fabric": list(engine.FABRIC_COLUMNS),
         "interrupt": list(engine.INTERRUPT_COLUMNS),
+        "home": list(engine.HOME_COLUMNS),
     }
 
 

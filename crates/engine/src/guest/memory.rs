@@ -81,6 +81,19 @@ impl Placed {
         shares.filter(|(_, share)| *share > 0.0).collect()
     }
 
+    /// On which domains all of it lies, given the share of the threads that run beside each.
+    pub fn shares(&self, weight: &Shares) -> Shares {
+        let (private, io) = (self.private, self.io);
+        let share = |at: MemoryId| {
+            let of = |(own, weight): (&Option<Shares>, &f64)| {
+                weight * own.as_ref().unwrap_or(&self.elsewhere)[at]
+            };
+            let own: f64 = self.own.iter().zip(weight).map(of).sum();
+            private * own + io * self.structures[at] + (1.0 - private - io) * self.common[at]
+        };
+        self.common.ids().map(share).collect()
+    }
+
     /// Where the threads of a domain have their own data, to change.
     pub fn own_on(&mut self, domain: MemoryId) -> &mut Shares {
         self.own[domain].get_or_insert_with(|| self.elsewhere.clone())

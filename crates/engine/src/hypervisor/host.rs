@@ -80,6 +80,12 @@ pub trait HostScheduler {
 
     /// What the scheduler itself has counted for a partition so far.
     fn counted(&self, partition: PartitionId, now: u64) -> HostCount;
+
+    /// The nodes on which a partition's threads may be at home; none where threads have no home.
+    fn homes(&self, partition: PartitionId) -> Vec<HomeCount> {
+        let _ = partition;
+        Vec::new()
+    }
 }
 
 /// A host's scheduler that a machine can name: what the list in `spec::policy` asks of each.
@@ -116,6 +122,17 @@ impl Setting {
         let set = hypervisor.settings.get(self.name);
         set.copied().unwrap_or(self.usual)
     }
+}
+
+/// A memory node as a partition's home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HomeCount {
+    /// Processors beside it.
+    pub cores: Span<CoreId>,
+    /// Virtual processors that are at home there now.
+    pub vps: u64,
+    /// Changes of home that led there, since the start.
+    pub arrivals: u64,
 }
 
 /// Counters that only a host's scheduler knows, since the start.

@@ -30,7 +30,7 @@ mod windows;
 
 pub use average::RollingAverage;
 pub use capacity::Capacity;
-pub use host::{HostCount, HostPolicy, HostScheduler, Setting};
+pub use host::{HomeCount, HostCount, HostPolicy, HostScheduler, Setting};
 pub use idle::CoreSets;
 pub use limits::LOOKS;
 pub use polarization::{entitlements, polarize, Kind, Split};

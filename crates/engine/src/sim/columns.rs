@@ -4,7 +4,7 @@
 use crate::cost::{BOOK_COUNT, BOOK_NAMES, LINE_COUNT, LINE_NAMES};
 
 /// Readings rather than counters.
-pub const GAUGES: [&str; 15] = [
+pub const GAUGES: [&str; 18] = [
     "time_ns",
     "partition",
     "cpu",
@@ -20,6 +20,9 @@ pub const GAUGES: [&str; 15] = [
     "port",
     "place",
     "workload",
+    "domain",
+    "vps_at_home",
+    "memory_bytes",
 ];
 
 /// Columns of the partition table before its lines and books.
@@ -225,6 +228,16 @@ pub const INTERRUPT: [&str; 6] = [
     "interrupts",
     "hard_ns",
     "soft_ns",
+];
+
+/// Columns of the home table: a memory domain as a virtual machine's home, and its memory there.
+pub const HOME: [&str; 6] = [
+    "time_ns",
+    "partition",
+    "domain",
+    "vps_at_home",
+    "home_changes",
+    "memory_bytes",
 ];
 
 /// Columns of the dispatch table.

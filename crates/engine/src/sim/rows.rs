@@ -123,6 +123,8 @@ pub struct Reading {
     pub fabric: Rows,
     /// One row a processor that took interrupts.
     pub interrupts: Rows,
+    /// One row a virtual machine and memory domain, where machines have homes.
+    pub homes: Rows,
     /// Of each core (of each hardware thread, where a host counts those) how long it was used since
     /// the start [ns]; nothing of a difference.
     pub clocks: Vec<u64>,
@@ -140,6 +142,7 @@ impl Default for Reading {
             volumes: Rows::new(columns::VOLUME.len()),
             fabric: Rows::new(columns::FABRIC.len()),
             interrupts: Rows::new(columns::INTERRUPT.len()),
+            homes: Rows::new(columns::HOME.len()),
             clocks: Vec::new(),
         }
     }
@@ -147,13 +150,13 @@ impl Default for Reading {
 
 /// Of each table, which columns are readings at the end of an interval.
 #[derive(Clone, Debug)]
-pub(super) struct Gauges([Vec<bool>; 9]);
+pub(super) struct Gauges([Vec<bool>; 10]);
 
 impl Gauges {
     pub(super) fn new() -> Self {
         let partition = columns::partition();
         let partition: Vec<&str> = partition.iter().map(String::as_str).collect();
-        let all: [&[&str]; 9] = [
+        let all: [&[&str]; 10] = [
             &partition,
             &columns::CPU,
             &columns::POOL,
@@ -163,6 +166,7 @@ impl Gauges {
             &columns::VOLUME,
             &columns::FABRIC,
             &columns::INTERRUPT,
+            &columns::HOME,
         ];
         let gauge = |name: &&str| columns::GAUGES.contains(name);
         Self(all.map(|names| names.iter().map(gauge).collect()))
@@ -190,6 +194,8 @@ pub struct Tables {
     pub fabric: Columns,
     /// By partition and processor that takes its devices' interrupts.
     pub interrupt: Columns,
+    /// By virtual machine and memory domain that may be its home.
+    pub home: Columns,
     /// A row a dispatch; empty unless the spec asks for them.
     pub dispatches: Columns,
 }
@@ -207,6 +213,7 @@ impl Default for Tables {
             volume: named(&columns::VOLUME),
             fabric: named(&columns::FABRIC),
             interrupt: named(&columns::INTERRUPT),
+            home: named(&columns::HOME),
             dispatches: named(&columns::DISPATCH),
         }
     }
@@ -225,6 +232,7 @@ impl Tables {
             (&mut self.volume, &interval.volumes),
             (&mut self.fabric, &interval.fabric),
             (&mut self.interrupt, &interval.interrupts),
+            (&mut self.home, &interval.homes),
         ];
         for (table, rows) in pairs {
             table.append(rows);
@@ -243,6 +251,7 @@ impl Tables {
             &self.volume,
             &self.fabric,
             &self.interrupt,
+            &self.home,
             &self.dispatches,
         ];
         let numbers = all.map(|table| table.len() * table.names.len());
@@ -261,6 +270,7 @@ impl Tables {
             &mut self.volume,
             &mut self.fabric,
             &mut self.interrupt,
+            &mut self.home,
             &mut self.dispatches,
         ];
         for table in all {
@@ -270,7 +280,7 @@ impl Tables {
 }
 
 impl Reading {
-    fn tables(&self) -> [&Rows; 9] {
+    fn tables(&self) -> [&Rows; 10] {
         [
             &self.partitions,
             &self.cpus,
@@ -281,6 +291,7 @@ impl Reading {
             &self.volumes,
             &self.fabric,
             &self.interrupts,
+            &self.homes,
         ]
     }
 
@@ -291,21 +302,22 @@ impl Reading {
 
     /// What was counted since another reading; gauges as they are now.
     pub(super) fn since(&self, before: &Self, gauges: &Gauges) -> Self {
-        let pairs = std::array::from_fn::<_, 9, _>(|at| {
+        let pairs = std::array::from_fn::<_, 10, _>(|at| {
             self.tables()[at].since(before.tables()[at], &gauges.0[at])
         });
-        let [partitions, cpus, pools, loads, virtual_machines, switches, volumes, fabric, taken] =
+        let [partitions, cpus, pools, loads, machines, switches, volumes, fabric, taken, homes] =
             pairs;
         Self {
             partitions,
             cpus,
             pools,
             loads,
-            virtual_machines,
+            virtual_machines: machines,
             switches,
             volumes,
             fabric,
             interrupts: taken,
+            homes,
             clocks: Vec::new(),
         }
     }

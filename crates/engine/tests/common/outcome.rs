@@ -68,6 +68,8 @@ pub struct Outcome {
     pub volume: Table,
     /// By processor that takes interrupts, and interval.
     pub interrupt: Table,
+    /// By virtual machine, memory domain and interval.
+    pub home: Table,
     /// What is known at the end only.
     pub summary: Summary,
 }
@@ -113,7 +115,7 @@ pub fn run(spec: &Spec, replication: u64) -> Outcome {
 /// # Errors
 /// As [`sim::run`]; `Stopped` if there were more events.
 pub fn run_some(spec: &Spec, replication: u64, most_events: u64) -> Result<Outcome, RunError> {
-    let mut tables: [Table; 8] = Default::default();
+    let mut tables: [Table; 9] = Default::default();
     let summary = sim::run(spec, replication, |batch| {
         let new = [
             &batch.tables.partition,
@@ -124,13 +126,15 @@ pub fn run_some(spec: &Spec, replication: u64, most_events: u64) -> Result<Outco
             &batch.tables.switch,
             &batch.tables.volume,
             &batch.tables.interrupt,
+            &batch.tables.home,
         ];
         for (table, columns) in tables.iter_mut().zip(new) {
             table.append(columns);
         }
         batch.events < most_events
     })?;
-    let [partition, cpu, pool, dispatches, virtual_machine, switch, volume, interrupt] = tables;
+    let [partition, cpu, pool, dispatches, virtual_machine, switch, volume, interrupt, home] =
+        tables;
     Ok(Outcome {
         partition,
         cpu,
@@ -140,6 +144,7 @@ pub fn run_some(spec: &Spec, replication: u64, most_events: u64) -> Result<Outco
         switch,
         volume,
         interrupt,
+        home,
         summary,
     })
 }

@@ -3,7 +3,8 @@ metric = 'physc'")`.
 
 Views: `partition_intervals`, `cpu_intervals`, `pool_intervals`, `fabric_intervals`, `dispatches`;
 of partitions with several workloads `workload_intervals`, of those whose devices interrupt
-`interrupt_intervals`; of z/VM `virtual_machine_intervals`, `switch_intervals`, `volume_intervals`
+`interrupt_intervals`; of ESXi on several memory nodes `home_intervals`; of z/VM
+`virtual_machine_intervals`, `switch_intervals`, `volume_intervals`
 (the result tables with `run` and names beside the indices);
 `summary` (a row per run, partition and metric), `workloads` (the same of each of several), `points`
 (a row per run and axis, of sweeps) and `runs`. They are read in place, by Arrow; the database
@@ -50,6 +51,7 @@ VIEWS = {
     "volume_intervals": "volume",
     "fabric_intervals": "fabric",
     "interrupt_intervals": "interrupt",
+    "home_intervals": "home",
 }
 _KINDS = ("virtual_machine", "switch", "workload")
 """Of which a row tells the index in its partition, and `guests_` the name."""

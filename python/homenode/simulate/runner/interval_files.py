@@ -29,6 +29,7 @@ _GROUP_ROWS = {
     "volume": 32_768,
     "fabric": 32_768,
     "interrupt": 32_768,
+    "home": 8_192,
 }
 
 _MOST_WAITING = 64

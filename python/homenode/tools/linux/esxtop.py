@@ -3,11 +3,14 @@ r"""`esxtop`: the virtual machines of an ESXi host, interval by interval.
 `esxtop [ -p NAME ] [ -m | -b ] [ -d Seconds ] [ -n Count ]`; `-m` shows the memory panel, as the
 key `m` of the tool does, `-b` writes the CSV of batch mode, without `-d` the report is of all that
 was kept. Of memory is told what a machine was given, which is all mapped, and what its work
-touches; nothing is reclaimed here. Resource pools have rows of their own, the sums of all machines
-in them, however deep; `-p` leaves them out. Percentages are of one processor and sums over a
-machine's virtual processors, which are all of its worlds here. As in the tool `%RDY` holds `%MLMTD`
-and not `%CSTP`, and `%USED` is what is charged: less than `%RUN` beside a busy thread of the core.
-The kernel's own time, overlaps and swapping are not modelled.
+touches; nothing is reclaimed here. On hosts with several memory nodes it is told where a machine is
+at home (`NHN`), how often that changed since the start of what was kept (`NMIG`), and how much of
+its memory is on other nodes and on those (`NRMEM`, `NLMEM`, `N%L`, by node `GST_ND0` and on): what
+nobody touches lies as what is touched. Resource pools have rows of their own, the sums of all
+machines in them, however deep; `-p` leaves them out. Percentages are of one processor and sums over
+a machine's virtual processors, which are all of its worlds here. As in the tool `%RDY` holds
+`%MLMTD` and not `%CSTP`, and `%USED` is what is charged: less than `%RUN` beside a busy thread of
+the core. The kernel's own time, overlaps and swapping are not modelled.
 
 Source: VMware, "vSphere Monitoring and Performance", CPU panel; "Interpreting esxtop Statistics".
 """
@@ -23,6 +26,7 @@ from typing import Self
 from homenode.model.spec import shared_of
 from homenode.tools.errors import ToolError
 from homenode.tools.intervals import Sample
+from homenode.tools.linux.homes import Home, homes, in_batch_mode
 from homenode.tools.linux.layout import clock
 from homenode.tools.linux.readings import FULL
 from homenode.tools.linux.system import FIRST_PID, Group, LinuxSystem, refuse_foreign
@@ -63,6 +67,8 @@ class _Machine:
 
     group: Group
     sample: Sample
+    home: Home | None = None
+    """None on a host with a single memory node."""
 
     @property
     def gid(self) -> int:
@@ -101,6 +107,10 @@ class _Machine:
         touched = self.group.spec["data_bytes"] / _MIB
         return {"MEMSZ": given, "GRANT": given, "TCHD": touched} | dict.fromkeys(RECLAIMED, 0.0)
 
+    def places(self) -> dict[str, float | str]:
+        """Its columns of home nodes, where there are several nodes."""
+        return {} if self.home is None else self.home.figures()
+
     def by_processor(self) -> list[float]:
         """What each of its virtual processors ran; the hypervisor's part is spread as its own."""
         own = [cpu["user_ns"] + cpu["sys_ns"] for cpu in self.sample.cpus]
@@ -132,6 +142,10 @@ class _Pool:
         """The same of the memory panel [MB]."""
         none = dict.fromkeys((*_MEMORY, *RECLAIMED), 0.0)
         return _summed(none, [one.memory() for one in self.machines])
+
+    def places(self) -> dict[str, float | str]:
+        """A pool is at home nowhere."""
+        return {}
 
 
 def _summed(none: dict[str, float], rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -198,7 +212,7 @@ def rows(system: LinuxSystem, argv: Sequence[str]) -> list[dict[str, object]]:
             "GID": one.gid,
             "NAME": one.name,
             "NWLD": one.worlds,
-            **(one.memory() if "m" in request.flags else one.figures()),
+            **({**one.memory(), **one.places()} if "m" in request.flags else one.figures()),
         }
         for moment in moments
         for one in moment.entities
@@ -220,8 +234,12 @@ def _moments(system: LinuxSystem, argv: Sequence[str]) -> tuple[Request, list[_M
     asked = (length.interval_ns, length.count)
     by_group = [system.samples(one.name, *asked, "partition", "cpu") for one in shown]
     pooled = request.partition is None
+    at_home = homes(system, [sample.end_ns for sample in by_group[0]])
     machines = (
-        [_Machine(*one) for one in zip(shown, parts, strict=True)]
+        [
+            _Machine(group, sample, at_home.get((group.index, sample.end_ns)))
+            for group, sample in zip(shown, parts, strict=True)
+        ]
         for parts in zip(*by_group, strict=True)
     )
     return request, [_Moment.of(system, part, pooled=pooled) for part in machines]
@@ -259,20 +277,28 @@ def _memory_screen(_: LinuxSystem, moment: _Moment) -> Iterator[str]:
     """The memory panel; how much memory a host has is not kept with a run."""
     yield _counts(moment)
     yield ""
-    yield from _table(moment, [one.memory() for one in moment.entities])
+    yield from _table(moment, [{**one.memory(), **one.places()} for one in moment.entities])
     yield ""
 
 
-def _table(moment: _Moment, figures: Sequence[Mapping[str, float]]) -> Iterator[str]:
-    """A line a pool and a virtual machine, below the names of the columns."""
+def _table(moment: _Moment, figures: Sequence[Mapping[str, float | str]]) -> Iterator[str]:
+    """A line a pool and a virtual machine, below the names of the columns; `-` where it has none of
+    one.
+    """
     entities = moment.entities
-    names, width = list(figures[0]), max(16, *(len(one.name) for one in entities))
-    each = max(7, *(len(f"{told[name]:.2f}") for told in figures for name in names))
+    names, width = list(figures[-1]), max(16, *(len(one.name) for one in entities))
+    each = max(7, *(len(_cell(told.get(name))) for told in figures for name in names))
     heads = " ".join(f"{name:>{each}}" for name in names)
     yield f"{'GID':>8} {'NAME':{width}} {'NWLD':>4} {heads}"
     for one, told in zip(entities, figures, strict=True):
-        cells = " ".join(f"{told[name]:{each}.2f}" for name in names)
+        cells = " ".join(f"{_cell(told.get(name)):>{each}}" for name in names)
         yield f"{one.gid:8d} {one.name:{width}} {one.worlds:4d} {cells}"
+
+
+def _cell(value: float | str | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def _batch(system: LinuxSystem, moments: Sequence[_Moment]) -> str:
@@ -287,12 +313,12 @@ def _batch(system: LinuxSystem, moments: Sequence[_Moment]) -> str:
     for moment in moments:
         time = f"{_DAY} {clock(moment.end_ns)}"
         values = (value for _, value in _cells(system, moment))
-        cells = ("" if value is None else f"{value:.2f}" for value in values)
+        cells = ("" if value is None else _cell(value) for value in values)
         write.writerow([time, *cells])
     return told.getvalue()
 
 
-def _cells(system: LinuxSystem, moment: _Moment) -> Iterator[tuple[str, float | None]]:
+def _cells(system: LinuxSystem, moment: _Moment) -> Iterator[tuple[str, float | str | None]]:
     threads = system.run.spec["machine"]["hypervisor"].get("siblings", 1)
     counters = ("% Util Time", *(["% Core Util Time"] if threads > 1 else []))
     for cpu in range(system.cpus):
@@ -310,6 +336,8 @@ def _cells(system: LinuxSystem, moment: _Moment) -> Iterator[tuple[str, float | 
             memory = one.memory()
             for name, counter in _MEMORY.items():
                 yield rf"Group Memory({group})\{counter}", memory[name]
+            for name, value in one.places().items():
+                yield rf"Group Memory({group})\{in_batch_mode(name)}", value
 
 
 def _worlds(one: _Pool | _Machine, group: str) -> Iterator[tuple[str, float]]:

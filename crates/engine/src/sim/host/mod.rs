@@ -22,6 +22,7 @@ mod wake;
 
 use super::interrupting::Handler;
 use super::meters::Reason;
+use super::rows::Reading;
 use super::system::{System, HOST_COLUMNS};
 use super::world::World;
 use crate::guest::workload::JobId;
@@ -173,6 +174,10 @@ impl System for Host {
 
     fn read_pools(world: &World<Self>) -> Vec<Vec<i64>> {
         world.read_pools()
+    }
+
+    fn read_tables(world: &World<Self>, into: &mut Reading) {
+        world.read_homes(&mut into.homes);
     }
 
     fn read_host(world: &World<Self>, partition: PartitionId) -> [i64; HOST_COLUMNS] {

@@ -24,6 +24,8 @@ pub struct Host {
     pub(super) vcpus: ById<VpId, Vcpu>,
     /// Memory that NUMA balancing may move, by partition.
     pub(super) memories: ById<PartitionId, Option<Memory>>,
+    /// Whether there are several memory nodes.
+    pub(super) has_several_nodes: bool,
     /// Wake-ups of one thread by another.
     pub(super) wakes: Wakes,
     /// Work of interrupts, by processor.
@@ -43,6 +45,7 @@ impl Host {
             looked_at: None,
             guests: guests(spec),
             memories: memories(spec, state),
+            has_several_nodes: has_several_nodes(spec, state),
             vcpus: ById::of(Vcpu::new(), state.vps.len()),
             wakes: Wakes::new(state.vps.len(), state.cores.len()),
             handlers: ById::of(VecDeque::new(), state.cores.len()),

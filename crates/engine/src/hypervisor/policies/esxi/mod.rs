@@ -25,7 +25,7 @@ mod setup;
 
 use std::collections::VecDeque;
 
-use super::super::host::{HostCount, HostPolicy, HostScheduler, Setting};
+use super::super::host::{HomeCount, HostCount, HostPolicy, HostScheduler, Setting};
 use super::super::State;
 use crate::ids::{ById, CoreId, PartitionId, Span, VpId};
 use crate::kernel::When;
@@ -242,6 +242,19 @@ impl HostScheduler for Esxi {
             charged_ns: charged.round() as u64,
             ..vm.count
         }
+    }
+
+    fn homes(&self, partition: PartitionId) -> Vec<HomeCount> {
+        let of = |node: usize| {
+            let own = self.clients.iter().filter(|one| one.vm == partition);
+            let there = own.filter(|one| one.home == node);
+            HomeCount {
+                cores: self.nodes[node],
+                vps: there.map(|one| one.worlds.len() as u64).sum(),
+                arrivals: self.vms[partition].arrivals[node],
+            }
+        };
+        (0..self.nodes.len()).map(of).collect()
     }
 }
 

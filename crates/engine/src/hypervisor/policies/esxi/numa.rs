@@ -155,6 +155,7 @@ impl Esxi {
     /// those that run lose theirs.
     fn change_home(&mut self, client: usize, home: usize, now: u64) {
         self.clients[client].home = home;
+        self.vms[self.clients[client].vm].arrivals[home] += 1;
         for vp in self.clients[client].worlds {
             match (self.worlds[vp].doing, self.worlds[vp].core) {
                 (Doing::Running, Some(core)) => self.ask(core),

@@ -65,6 +65,8 @@ pub(super) struct Vm {
     pub(super) charged_ns: f64,
     /// Since when it has been at its limit, or at a pool's; never = it is not.
     pub(super) held_from: When,
+    /// Changes of its clients' homes that led to each node.
+    pub(super) arrivals: Vec<u64>,
     pub(super) count: HostCount,
 }
 

@@ -72,6 +72,7 @@ impl Esxi {
             clock: 0.0,
             charged_ns: 0.0,
             held_from: When::NEVER,
+            arrivals: vec![0; self.nodes.len()],
             count: HostCount::default(),
         });
         self.add_clients(of, worlds, partition);
