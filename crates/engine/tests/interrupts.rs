@@ -89,6 +89,39 @@ fn who_runs_on_a_processor_that_takes_interrupts_has_less_of_it() {
 }
 
 #[test]
+fn an_interrupt_beside_slows_as_the_work_of_those_whose_device_it_is() {
+    // Work of "other" waits for memory all the time, on another core; its device keeps the thread
+    // beside "a" busy, or it runs there itself.
+    let rate_beside = |waits: bool, runs_there: bool| {
+        let mut other = pinned("other", if runs_there { &[1] } else { &[2] });
+        (other.profile.name, other.profile.issue_share) = ("other".into(), 0.5);
+        if waits {
+            (other.profile.miss_m0, other.profile.dirty_share) = (0.2, 0.0);
+        }
+        if !runs_there {
+            other = with(other, rate(&[1], 400_000.0));
+        }
+        let mut spec = linux("core:2 pu:2", vec![pinned("a", &[0]), other]);
+        spec.machine.hypervisor.siblings = 2;
+        spec.machine.smt.gain = vec![1.0, 1.4];
+        let outcome = run(&spec, 0);
+        if !runs_there {
+            assert!(total(&outcome, 1..2) > 0.99e9);
+        }
+        outcome.total("a", "instructions") / outcome.total("a", "busy_ns")
+    };
+    let [plain, waiting] = [false, true].map(|waits| rate_beside(waits, false));
+    assert!(waiting > 1.05 * plain, "{plain} {waiting}");
+    for (interrupted, waits) in [(plain, false), (waiting, true)] {
+        let beside = rate_beside(waits, true);
+        assert!(
+            (interrupted / beside - 1.0).abs() < 0.01,
+            "{interrupted} {beside}"
+        );
+    }
+}
+
+#[test]
 fn more_interrupts_leave_less_and_parts_of_them_may_go_elsewhere() {
     let left = |told: Interrupts| {
         let outcome = run(&linux("core:3", vec![with(pinned("a", &[0]), told)]), 0);

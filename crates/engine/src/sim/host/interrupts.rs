@@ -27,6 +27,7 @@ impl World<Host> {
         let until = self.at.cores[core].handles_until.max(self.now) + ns;
         self.at.cores[core].handles_until = until;
         self.sys.handlers[core].push_back((handler, hard_ns, soft_ns));
+        self.sees_to(core);
         self.hold_up(core, ns);
         self.plan_siblings(core);
         self.ask_at(until, Alarm::Handled(core));
@@ -44,6 +45,16 @@ impl World<Host> {
         };
         let mask = (0..siblings).fold(0, |mask, at| mask | u8::from(busy(at)) << at);
         crowd(mask, self.spec.machine.smt.parts, siblings as u8)
+    }
+
+    /// A processor on which nobody runs does the work of those whose interrupt is next: what is
+    /// beside it is slowed by that.
+    fn sees_to(&mut self, core: CoreId) {
+        let next = self.sys.handlers[core].front();
+        let on = &mut self.at.cores[core];
+        if let (Some((handler, ..)), None) = (next, on.running) {
+            on.kind = self.table.kind(handler.partition.into());
+        }
     }
 
     /// What runs on a processor goes on so much later.
@@ -67,6 +78,7 @@ impl World<Host> {
     pub(super) fn has_handled(&mut self, core: CoreId) {
         self.settle_siblings(core);
         let done = self.sys.handlers[core].pop_front();
+        self.sees_to(core);
         self.plan_siblings(core);
         if let Some((handler, hard_ns, soft_ns)) = done {
             self.handled(handler, hard_ns, soft_ns);
