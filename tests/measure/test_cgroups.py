@@ -126,6 +126,12 @@ def test_controllers_handed_down_by_us_are_known_for_taking_back(tmp_path: Path)
     groups = open_groups(name="ours", proc=fake_groups.v2(tmp_path / "own", own="/scope"))
     control = tmp_path / "own" / "unified" / "scope" / "cgroup.subtree_control"
     assert groups.enabled() == [(control, "cpu"), (control, "cpuset")]
+    # What the place does not have is none of ours, whoever enables it later.
+    proc = fake_groups.v2(tmp_path / "less", own="/scope")
+    scope = tmp_path / "less" / "unified" / "scope"
+    (scope / "cgroup.controllers").write_text("cpu")
+    groups = open_groups(name="ours", proc=proc)
+    assert groups.enabled() == [(scope / "cgroup.subtree_control", "cpu")]
 
 
 def test_places_go_from_the_own_group_to_the_root(tmp_path: Path) -> None:

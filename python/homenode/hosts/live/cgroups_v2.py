@@ -122,8 +122,9 @@ class GroupsV2(Groups):
                 (aside / "cgroup.procs").write_text(str(os.getpid()))
                 self._moved = aside
         for controller in _CONTROLLERS:
-            if controller not in _words(self._place / "cgroup.subtree_control"):
-                _enable(self._place, controller)
+            there = controller in _words(self._place / "cgroup.subtree_control")
+            # What is refused is not ours to take back: somebody else may enable it meanwhile.
+            if not there and _enable(self._place, controller):
                 self._enabled.append(controller)
 
     def make(self, name: str, *, parent: Group | None = None, account_only: bool = False) -> Group:
@@ -179,11 +180,15 @@ def _words(path: Path) -> list[str]:
         return []
 
 
-def _enable(folder: Path, controller: str, sign: str = "+") -> None:
-    """Hand a controller down, if that is possible; what is possible is read back afterwards."""
-    if controller in _words(folder / "cgroup.controllers"):
-        with contextlib.suppress(MeasureError):
-            write(folder / "cgroup.subtree_control", f"{sign}{controller}", what=controller)
+def _enable(folder: Path, controller: str, sign: str = "+") -> bool:
+    """Hand a controller down, if that is possible; whether it was."""
+    if controller not in _words(folder / "cgroup.controllers"):
+        return False
+    try:
+        write(folder / "cgroup.subtree_control", f"{sign}{controller}", what=controller)
+    except MeasureError:
+        return False
+    return True
 
 
 def places_for_groups(root: Path, own: str) -> list[Path]:
