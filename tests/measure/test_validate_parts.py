@@ -238,6 +238,26 @@ def test_text_that_is_no_listing_is_refused() -> None:
 EVERY = [*experiments(1.0), *databases()]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "interval_ns"),
+    [
+        (1.0, 10**9),
+        (2.5, 625_000_000),  # --quick
+        (4.0, 10**9),
+        (3.3, 825_000_000),
+        (1.000000007, 1_000_000_007),  # of a prime number of nanoseconds
+    ],
+)
+def test_a_run_of_any_length_has_whole_intervals(
+    seconds: float, interval_ns: int, twin: Twin, tmp_path: Path
+) -> None:
+    (tmp_path / MACHINE_FILE).write_text(twin.machine, encoding="utf-8")
+    rare = Experiment("rare", "", (Group("a", OnOff(0.015, 0.135)),))
+    text = scenario_text(rare, twin, (0, 2), ALONE, seconds, 2)
+    spec = Scenario.from_toml(text, "experiment.toml", tmp_path).spec()
+    assert (spec["duration_ns"], spec["interval_ns"]) == (round(1e9 * seconds), interval_ns)
+
+
 @pytest.mark.parametrize("experiment", EVERY, ids=lambda one: one.name)
 def test_every_experiment_is_a_scenario(experiment: Experiment, twin: Twin, tmp_path: Path) -> None:
     (tmp_path / MACHINE_FILE).write_text(twin.machine, encoding="utf-8")

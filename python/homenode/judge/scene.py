@@ -33,6 +33,8 @@ OUTER = "homenode"
 """The group that the tool puts its own groups into."""
 MAKESPAN_ROOM = 4.0
 """A simulated run to the end may last so many times as long as the work itself."""
+_MOST_PARTS = 1000
+"""Numbers of intervals that are tried: 2.5 s are no three of whole nanoseconds, but four."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,10 @@ def scenario_text(
     parts += [_control_group(one, twin, processors) for one in named]
     parts += [_partition(group, alone) for group in experiment.groups]
     parts += _others(used(twin, processors), alone)
-    duration = _duration(experiment, processors, alone, seconds)
+    duration_ns = round(1e9 * _duration(experiment, processors, alone, seconds))
     parts.append(
-        f'[run]\nwarmup = "0 s"\nduration = "{duration * 1e9:.0f} ns"\n'
-        f'interval = "{_interval(duration) * 1e9:.0f} ns"\n'
+        f'[run]\nwarmup = "0 s"\nduration = "{duration_ns} ns"\n'
+        f'interval = "{_interval(duration_ns)} ns"\n'
         f"replications = {replications}\nseed = 1"
     )
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -123,9 +125,11 @@ def _duration(
     return float(math.ceil(MAKESPAN_ROOM * alone.job_stretch * max(1.0, work / len(processors))))
 
 
-def _interval(duration: float) -> float:
-    """A whole part of the run, a second if that is one [s]."""
-    return duration / math.ceil(duration)
+def _interval(duration_ns: int) -> int:
+    """A whole part of the run, a second if that is one; the run itself if it has none [ns]."""
+    least = math.ceil(duration_ns / 1e9)
+    parts = range(least, least + _MOST_PARTS)
+    return duration_ns // next((many for many in parts if duration_ns % many == 0), 1)
 
 
 def _control_group(one: Outer | Group, twin: Twin, processors: Sequence[int]) -> str:
