@@ -171,6 +171,16 @@ impl Filled {
         self.first > 1
     }
 
+    /// Threads of a virtual processor that are loaded before the next.
+    pub fn first(self) -> u32 {
+        self.first
+    }
+
+    /// Share of the bursts whose thread has run before.
+    pub fn again(self) -> f64 {
+        self.again
+    }
+
     /// Logical processors.
     pub fn threads(self) -> u32 {
         self.vps * self.smt
