@@ -306,11 +306,13 @@ impl State {
         let filled = filled(doing, form);
         let part = doing.handled.part_of([demand].into_iter());
         let arrivals = asked.unwrap_or_else(|| doing.handled.answered(demand, part));
-        let (arrivals, known) = if filled.vps() < form.filled.vps() {
-            let arrivals = arrivals.at_first(filled.vps(), form.filled.vps());
-            (arrivals, &[][..])
+        let (vps, all) = (filled.vps(), form.filled.vps());
+        let is_known = vps == all && !filled.is_held();
+        let known = if is_known { &form.known[..] } else { &[] };
+        let arrivals = if vps < all {
+            arrivals.at_first(vps, all)
         } else {
-            (arrivals, &form.known[..])
+            arrivals
         };
         doing.load = match form.lock {
             Some(lock) => {
@@ -458,7 +460,7 @@ fn with_lock(doing: &Doing, form: &Form) -> f64 {
 
 /// How its virtual processors are filled, those of them that ever run.
 fn filled(doing: &Doing, form: &Form) -> Filled {
-    let filled = form.filled.strayed(doing.stray);
+    let filled = form.filled.strayed(doing.stray).held(doing.stalled);
     let some = ever_run(doing, form).filter(|_| form.workloads.is_empty());
     some.map_or(filled, |vps| filled.of_vps(vps))
 }
