@@ -174,7 +174,6 @@ class Advising:
     def _breaks(self, at: int, row: Rows) -> bool:
         """Whether a row solved by itself breaks a rule; what simulations tell is left to them."""
         problem = self.branches[at].problem
-        problem.stand_at(row)
         over = problem.broken(row[None, :])[0]
         left = [self.runs is not None and rule.simulated for rule in problem.rules]
         return any(one > 0 and not later for one, later in zip(over, left, strict=True))
@@ -182,11 +181,10 @@ class Advising:
     def _saves(self, at: int, row: Rows) -> bool:
         """Whether a row solved by itself saves what it must."""
         problem, now = self.branches[at].problem, self.problem.solved_now
-        problem.stand_at(row)
         if not self.search.seen.kept[0]:
             return True
         was = float(now.goal(self.problem.goal)[0])
-        goal = float(problem.solved(row[None, :]).goal(problem.goal)[0])
+        goal = float(problem.exactly(row[None, :]).goal(problem.goal)[0])
         return goal <= was - self.problem.wishes.told.worth * abs(was)
 
     def _score(self, at: int, row: Rows) -> float:

@@ -60,8 +60,7 @@ class Answers:
         """A row as an answer."""
         run, base = self.run_of(row), self.base
         was = (self.first or self.problem).solved_now
-        self.problem.stand_at(row)
-        solved = self.problem.solved(row[None, :])
+        solved = self.problem.exactly(row[None, :])
         goals = [one.goal(self.problem.goal)[0] for one in (was, solved)]
         answer = Answer(
             changes=self._changes(row, run, base),
@@ -106,7 +105,7 @@ class Answers:
         places = np.flatnonzero(row)
         without = np.repeat(row[None, :], len(places), axis=0)
         without[np.arange(len(places)), places] = 0
-        costs = self.problem.solved(np.concatenate([row[None, :], without]))
+        costs = self.problem.exactly(np.concatenate([row[None, :], without]))
         over = self.problem.broken(without)
         goals = costs.goal(self.problem.goal)
         steps = () if self.variant is None else self.variant.steps

@@ -72,10 +72,15 @@ class Cost:
         self.node_cores = cores_of_nodes(solver.spec["machine"])
 
     def of(
-        self, rows: NDArray[np.int64], options: NDArray[np.int64], sound: NDArray[np.bool_]
+        self,
+        rows: NDArray[np.int64],
+        options: NDArray[np.int64],
+        sound: NDArray[np.bool_],
+        *,
+        exactly: bool = False,
     ) -> Solved:
-        """What they cost; of unsound rows nothing counts."""
-        figures = self.solver.solve(options)
+        """What they cost, each solved by itself if `exactly`; of unsound rows nothing counts."""
+        figures = self.solver.exactly(options) if exactly else self.solver.solve(options)
         nothing = np.zeros(len(rows))
         return Solved(
             rows,
@@ -155,7 +160,7 @@ class Cost:
 
 def _now(solver: Solver) -> Now:
     rows = np.zeros((1, len(solver.spec["partitions"])), dtype=np.int64)
-    told = solver.solve(rows)
+    told = solver.exactly(rows)
     return Now(told.throughput[0], told.response_ns[0])
 
 

@@ -315,7 +315,7 @@ class _Asking:
             cores = looked_at(run).cores
         elif best > 0:
             problem = self._problem(self.at(best))
-            cores = float(problem.solved(problem.space.now()).figures.cores[0].sum())
+            cores = float(problem.solved_now.figures.cores[0].sum())
         else:
             cores = 0.0
         return Most(what, best, amounts, limit, cores, None if run is None else run.id)

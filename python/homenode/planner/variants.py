@@ -132,7 +132,7 @@ class Varying:
         """
         problem = self.base
         fixed = {*problem.wishes.told.pinned, *problem.held}
-        used = problem.solved(problem.space.now()).figures.cores[0]
+        used = problem.solved_now.figures.cores[0]
         found: dict[int, tuple[int, PlacedPartition, float]] = {}
         names: dict[int, list[str]] = {}
         for one, cores in zip(problem.scenario.partitions, used, strict=True):
