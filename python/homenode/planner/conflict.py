@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from homenode.planner.advice import Answer, Named
 from homenode.planner.exact import Exact
 from homenode.planner.problem import Problem
 from homenode.planner.rules import Rule
@@ -53,6 +54,19 @@ def is_freed(search: Search, unpinned: Problem, rules: Collection[Rule]) -> bool
         most=_FEW if whole else None,
     )
     return bool(again.run([] if row is None else [row]).kept.any())
+
+
+def never_together(answers: Sequence[Answer]) -> tuple[Named, ...]:
+    """The fewest rules of which none of these layouts keeps all; none where one breaks nothing."""
+    broken = [{*one.lacks} for one in answers]
+    if not broken or not all(broken):
+        return ()
+    names = list(dict.fromkeys(named for one in answers for named in one.lacks))
+    for size in range(1, len(names) + 1):
+        for chosen in itertools.combinations(names, size):
+            if all(one & {*chosen} for one in broken):
+                return chosen
+    return tuple(names)
 
 
 def _sets(wished: Collection[int]) -> Iterator[tuple[int, ...]]:

@@ -103,10 +103,13 @@ class Cost:
         return figures.cores * ratio
 
     def _response(self, figures: Figures) -> Floats:
-        told = np.isfinite(figures.response_ns) & (figures.throughput > 0)
+        # What is not solved of a layout counts as it is now: it is neither better nor worse.
+        known = np.isfinite(figures.response_ns)
+        response = np.where(known, figures.response_ns, self.now.response_ns)
+        told = np.isfinite(response) & (figures.throughput > 0)
         told &= ~np.isin(self.names, [*self.held])
         weight = np.where(told, figures.throughput, 0.0)
-        total = (weight * np.where(told, figures.response_ns, 0.0)).sum(axis=1)
+        total = (weight * np.where(told, response, 0.0)).sum(axis=1)
         sums = weight.sum(axis=1)
         mean = np.divide(total, sums, out=np.zeros_like(total), where=sums > 0)
         return np.asarray(mean / _NS_PER_MS)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -63,6 +63,10 @@ class Together(Solver):
             self._found.update(zip(new, found, strict=True))
         self.solved += len(new)
         return self._table([self._found[one] for one in numbers])
+
+    def layout(self, options: Iterable[int]) -> Spec:
+        """The engine's input of a layout."""
+        return self._specs[next(iter(options))]
 
     def exactly(self, options: NDArray[np.int64]) -> Figures:
         """The same: each is solved by itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
@@ -190,10 +190,13 @@ class Solver:
         rows = [tuple(map(int, row)) for row in options]
         for row in rows:
             if row not in self._alone:
-                pairs = zip(self._forms, row, strict=True)
-                partitions = [of[number] for of, number in pairs]
-                self._alone[row] = self._figures({**self.spec, "partitions": partitions})
+                self._alone[row] = self._figures(self.layout(row))
         return self._table([self._alone[row] for row in rows])
+
+    def layout(self, options: Iterable[int]) -> Spec:
+        """The engine's input with a form of each partition."""
+        partitions = [of[number] for of, number in zip(self._forms, options, strict=True)]
+        return {**self.spec, "partitions": partitions}
 
     def _table(self, found: Sequence[Sequence[tuple[float, ...]]]) -> Figures:
         """Figures of rows, of which each has those of its partitions."""
