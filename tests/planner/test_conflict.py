@@ -58,6 +58,16 @@ def test_the_set_is_the_smallest(every: int, monkeypatch: pytest.MonkeyPatch) ->
     }
 
 
+def test_one_rule_that_nothing_keeps_comes_before_four_that_contradict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for place in ("search", "advising"):
+        monkeypatch.setattr(f"homenode.planner.{place}.EVERY", 0)
+    told = impossible().with_({"advise.headroom": "99 %"})
+    found = advise(told, confirm=False)
+    assert [one.rule for one in found.conflict] == ["headroom of 99 %"]
+
+
 @pytest.mark.parametrize("without", range(len(PAIRS) + 1))
 def test_dropping_any_one_of_them_makes_it_possible(without: int) -> None:
     found = advise(impossible(without=without), confirm=False)

@@ -235,14 +235,14 @@ class _Asking:
         """The most by the solver, and what would not hold beyond."""
         low, limit = (0.0, "") if whole else (0.0, "no load at all")
         high = 1.0
-        while (told := self.broken(high)) is None and high < most:
+        while (told := self.broken(high, whole=whole)) is None and high < most:
             low, high = high, min(2 * high, most)
         if told is None:
             return most, "nothing was in the way; more was not looked at"
         limit = told
         while high - low > (1 if whole else _EXACT * high):
             middle = (low + high) // 2 if whole else (low + high) / 2
-            told = self.broken(middle)
+            told = self.broken(middle, whole=whole)
             if told is None:
                 low = middle
             else:
@@ -251,12 +251,14 @@ class _Asking:
                 break
         return low, limit
 
-    def broken(self, amount: float) -> str | None:
-        """What does not hold of so much, by the solver; None where all does."""
+    def broken(self, amount: float, *, whole: bool) -> str | None:
+        """What does not hold of so much, by the solver; None where all does. Of a load that of now
+        is told as what is wrong with the scenario; of one partition more there may be no room.
+        """
         try:
             problem = self._problem(self.at(amount))
         except ScenarioError as error:
-            if amount <= 1:
+            if amount <= 1 and not whole:
                 raise
             return error.there or error.problem
         over = problem.broken(problem.space.now())[0]
