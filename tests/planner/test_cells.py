@@ -90,3 +90,12 @@ def test_none_may_fit() -> None:
     assert found.most == 0
     assert found.limit == "cell0 has 48 GiB of cell-local memory, 4 GiB of it are left for two-more"
     assert most_line(found) == f"0 more of two. Beyond: {found.limit}."
+
+
+def test_larger_pages_are_advised_where_their_tables_are_walked() -> None:
+    told = cells("cell1", "cell0").with_({"partition.one.guest.page": "4 KiB"})
+    (best, *_) = advise(told, free=["pages"], confirm=False, worth=0.0001).best
+    (change,) = best.changes
+    assert (change.path, change.before) == ("partition.one.guest.page", "4 KiB")
+    assert best.saving.mean is not None
+    assert best.saving.mean > 0
