@@ -83,11 +83,7 @@ def add(
     their home if nothing is said, or what comes nearest to it (`_WHERE`).
     """
     how = how or Asked()
-    tables = _partitions_of(Path(path))
-    data = scenario.data
-    joined = {**data, "name": scenario.name, "partition": [*data["partition"], *tables]}
-    source = f"{scenario.source} with {path}"
-    told = Scenario.from_toml(to_toml(joined), source, scenario.folder)
+    told = _joined(scenario, Path(path))
     names = [one.name for one in scenario.partitions]
     if asked.get("free") is None:
         asked["free"] = [next((one for one in _WHERE if is_known(one, told)), _WHERE[0])]
@@ -99,6 +95,36 @@ def add(
     stays = listed(f"{one.name} at {_at_home(told, one.home)}" for one in new)
     text = f"{found.told} Left to the hypervisor: {stays}."
     return replace(found, told=text)
+
+
+def _joined(scenario: Scenario, path: Path) -> Scenario:
+    """The scenario with the partitions of a file. Raises with the places of that file."""
+    tables, data = _partitions_of(path), scenario.data
+    joined = {**data, "name": scenario.name, "partition": [*data["partition"], *tables]}
+    source = f"{scenario.source} with {path}"
+    try:
+        return Scenario.from_toml(to_toml(joined), source, scenario.folder)
+    except ScenarioError as error:
+        raise _in_its_file(error, scenario, path) from error
+
+
+def _in_its_file(error: ScenarioError, scenario: Scenario, path: Path) -> ScenarioError:
+    """The error as it reads where the file itself comes first; lines of what was joined are
+    nobody's, so that no place is told where it is about both.
+    """
+    text = path.read_text(encoding="utf-8")
+    rest = {key: value for key, value in scenario.data.items() if isinstance(value, dict | list)}
+    found: list[HomenodeError] = []
+    try:
+        Scenario.from_toml(f"{text}\n{to_toml(rest)}", str(path), scenario.folder)
+    except ScenarioError as other:
+        last = len(text.splitlines())
+        found = [one for one in other.problems if one.where and (one.where.line or 0) <= last]
+    first, *others = found or [error]
+    where = first.where if found else None
+    there, step = first.there, first.next_step
+    problem = first.problem if found else f"{scenario.source} with {path}: {first.problem}"
+    return ScenarioError(problem, there=there, where=where, next_step=step, others=others)
 
 
 def _partitions_of(path: Path) -> list[Any]:

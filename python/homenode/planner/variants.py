@@ -113,7 +113,7 @@ class Varying:
         }
         at = self.base.wishes.told.free.index(word)  # type: ignore[arg-type]
         raise ScenarioError(
-            f"free: {word}",
+            f'advise.free = "{word}"',
             there=f"on {self.base.scenario.machine.title} {lacks[word]}",
             where=self.base.wishes.where("free", at),
             next_step="leave it out",
