@@ -99,3 +99,11 @@ def test_larger_pages_are_advised_where_their_tables_are_walked() -> None:
     assert (change.path, change.before) == ("partition.one.guest.page", "4 KiB")
     assert best.saving.mean is not None
     assert best.saving.mean > 0
+
+
+def test_a_partition_of_cells_is_divided_with_its_cores_of_each() -> None:
+    users = {"kind": "users", "count": 400, "think": "1 s", "profile": "oltp"}
+    told = cells("cell1", "cell0").with_({"partition.one.workload": users})
+    found = advise(told, free=["split"], confirm=False, pinned=["two"])
+    assert not [line for line in found.unfit if "one as 2" in line]
+    assert found.solved > 1
