@@ -30,6 +30,11 @@ warmup = "100 ms"
 duration = "1 s"
 replications = 2
 """
+MAINFRAME = (
+    SCENARIO.replace("ibm-p5-570", "ibm-z14")
+    .replace("entitlement = 1.0, virtual = 2", "virtual = 2, weight = 100")
+    .replace('guest = { level = "5.3" }', 'guest = { os = "linux" }')
+)
 SWEEP = '\n[sweep]\n"partition.web.workload.rate" = ["50/s", "100/s"]\n'
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -53,7 +58,9 @@ def shape(of: object) -> object:
     return {key: shape(value) for key, value in of.items() if key != "reason"}
 
 
-def test_json_has_the_shape_of_a_run(command: Command, scenario: Path) -> None:
+@pytest.mark.parametrize("text", [SCENARIO, MAINFRAME])
+def test_json_has_the_shape_of_a_run(command: Command, scenario: Path, text: str) -> None:
+    scenario.write_text(text, encoding="utf-8")
     solved = told(command("solve", scenario, "--json"))
     (within,) = solved.pop("within").values()
     assert 0.0 < within < 1.0

@@ -7,6 +7,7 @@ from pathlib import Path
 from homenode.planner import advise
 from homenode.planner.questions import more
 from homenode.planner.reasons import told_change
+from homenode.report.advice import most_line
 from homenode.simulate.scenario import Scenario
 
 CELLS = """\
@@ -78,3 +79,31 @@ def test_memory_may_be_of_another_kind() -> None:
 def test_a_copy_boots_on_a_core_of_its_own() -> None:
     """Each cell has eight cores, four of which are left on the one that copies ask for."""
     assert more(cells("cell1", "cell0"), "one").most == 1
+
+
+def test_none_may_fit() -> None:
+    """Both have what is local to cell 0: nothing is left there for a third."""
+    full = cells("cell0", "cell0").with_(
+        {"partition.two.memory": [{"size": "36 GiB", "on": "cell0"}]}
+    )
+    found = more(full, "two")
+    assert found.most == 0
+    assert found.limit == "cell0 has 48 GiB of cell-local memory, 4 GiB of it are left for two-more"
+    assert most_line(found) == f"0 more of two. Beyond: {found.limit}."
+
+
+def test_larger_pages_are_advised_where_their_tables_are_walked() -> None:
+    told = cells("cell1", "cell0").with_({"partition.one.guest.page": "4 KiB"})
+    (best, *_) = advise(told, free=["pages"], confirm=False, worth=0.0001).best
+    (change,) = best.changes
+    assert (change.path, change.before) == ("partition.one.guest.page", "4 KiB")
+    assert best.saving.mean is not None
+    assert best.saving.mean > 0
+
+
+def test_a_partition_of_cells_is_divided_with_its_cores_of_each() -> None:
+    users = {"kind": "users", "count": 400, "think": "1 s", "profile": "oltp"}
+    told = cells("cell1", "cell0").with_({"partition.one.workload": users})
+    found = advise(told, free=["split"], confirm=False, pinned=["two"])
+    assert not [line for line in found.unfit if "one as 2" in line]
+    assert found.solved > 1

@@ -5,12 +5,16 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from pathlib import Path
 
 import layouts
 import numpy as np
 import pytest
 
+from homenode.model.estimate import Estimate
 from homenode.planner import advise
+from homenode.planner.advice import Answer, Named
+from homenode.planner.conflict import never_together
 from homenode.planner.cost import Solved
 from homenode.planner.exact import Exact
 from homenode.planner.rules import Rule
@@ -52,6 +56,16 @@ def test_the_set_is_the_smallest(every: int, monkeypatch: pytest.MonkeyPatch) ->
     assert {one["line"] for one in found.as_json()["conflict"]} == {
         one.where.line for one in found.conflict if one.where
     }
+
+
+def test_one_rule_that_nothing_keeps_comes_before_four_that_contradict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for place in ("search", "advising"):
+        monkeypatch.setattr(f"homenode.planner.{place}.EVERY", 0)
+    told = impossible().with_({"advise.headroom": "99 %"})
+    found = advise(told, confirm=False)
+    assert [one.rule for one in found.conflict] == ["headroom of 99 %"]
 
 
 @pytest.mark.parametrize("without", range(len(PAIRS) + 1))
@@ -239,3 +253,78 @@ def test_a_set_is_no_set_where_a_layout_keeps_it(
         "response of own at most 10 % longer",
         "6 licences of mq",
     }
+
+
+def test_what_simulations_never_keep_together_is_the_smallest_such_set() -> None:
+    rules = {name: Named(name, None) for name in "abcd"}
+
+    def broken(names: str) -> Answer:
+        lacks = tuple(rules[name] for name in names)
+        nothing = Estimate(None)
+        return Answer((), nothing, None, nothing, 0.0, lacks=lacks)
+
+    three = [broken(names) for names in ("ab", "bc", "ad", "cd")]
+    found = never_together(three)
+    assert len(found) == 2
+    assert all({*found} & {*one.lacks} for one in three)
+    assert never_together([broken("cab"), broken("bd")]) == (rules["b"],)
+    assert never_together([broken("a"), broken("")]) == ()
+    assert never_together([]) == ()
+
+
+CAPPED_POOL = (
+    layouts.HEAD
+    + """
+[[pool]]
+name = "wide"
+maximum = 12
+
+[[pool]]
+name = "small"
+maximum = 4
+"""
+)
+
+
+def pooled() -> Scenario:
+    """Two databases in a pool of twelve cores, which would do with four, but for their waits."""
+    both = (
+        layouts.partition(f"db{n}", rate=200, more=', pool = "wide"', home="drawer0")
+        for n in (1, 2)
+    )
+    licence = """
+[[advise.licence]]
+product = "database"
+partitions = ["db1", "db2"]
+cost = 1000
+currency = "EUR"
+"""
+    other = layouts.partition("app", rate=300, home="drawer1")
+    advised = f'goal = "money"\nfree = ["pool"]\n{licence}'
+    return layouts.scenario(*both, other, advise=advised, head=CAPPED_POOL)
+
+
+def test_what_a_simulation_refuses_for_several_rules_names_all_of_them(tmp_path: Path) -> None:
+    found = advise(pooled(), out=tmp_path)
+    assert not found.best
+    (one,) = [one for one in found.refused if one.also]
+    assert {named.rule for named in (one.rule, *one.also)} == {
+        f"response of db{n} at most 10 % longer" for n in (1, 2)
+    }
+    assert str(one).count("% longer") == 4  # each rule, and by how much
+    told = one.as_json()
+    assert [told["constraint"], *(named["constraint"] for named in told["also"])] == [
+        one.rule.rule,
+        one.also[0].rule,
+    ]
+    assert "saves 8,000.00 EUR, but breaks" in found.told
+    assert found.as_json()["conflict"] == []  # the layout as it is keeps all
+
+
+def test_a_response_that_is_not_solved_is_not_told() -> None:
+    alone = advise(pooled(), confirm=False)
+    (best, *_) = alone.best
+    assert best.unknown == ("db1", "db2")
+    assert best.response_ms.mean is None
+    assert "It does not know how long db1, db2 would answer." in alone.told
+    assert best.as_json()["responses_not_solved"] == ["db1", "db2"]

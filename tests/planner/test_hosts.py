@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from homenode.planner import Change
+from homenode.errors import HomenodeError
+from homenode.planner import Change, advise
 from homenode.planner.commands import commands
 from homenode.planner.cost import Solved
 from homenode.planner.problem import problem_of
@@ -111,3 +112,15 @@ def test_room_on_a_host_is_told_in_its_processors() -> None:
 def _with_cores(told: Solved, cores: float) -> Solved:
     figures = replace(told.figures, cores=np.full_like(told.figures.cores, cores))
     return replace(told, figures=figures)
+
+
+def test_a_host_maps_with_larger_pages_what_walks_of_tables_cost_more_than_they_must() -> None:
+    small = Scenario.from_toml(HOST.format(policy="", kvm='kvm = { page = "4 KiB" }', more=""))
+    (best, *_) = advise(small, free=["pages"], confirm=False, worth=0.0001).best
+    (change,) = best.changes
+    assert (change.path, change.before) == ("partition.one.kvm.page", "4 KiB")
+    assert change.after in ("2 MiB", "1 GiB")
+    asked = Scenario.from_toml(HOST.format(policy='policy = "credit2"', kvm="", more=""))
+    with pytest.raises(HomenodeError, match="pages") as caught:
+        advise(asked, free=["pages"], confirm=False)
+    assert "whose tables are walked" in str(caught.value)

@@ -345,3 +345,29 @@ def test_what_only_a_search_among_neighbours_accepts_is_not_told(
     assert least > 30
     savings = [one.saving.mean for one in told.best]
     assert all(saving is not None and saving >= 0.01 * least for saving in savings), savings
+
+
+def test_what_is_told_is_what_solving_that_layout_says() -> None:
+    """Whatever was solved before: where homes are full a search finds other balances, too."""
+    told = layouts.crowded()
+    problem = layouts.problem(told, free=["home"])
+    space, numbers = problem.space, random.Random(3)
+    for _ in range(4):
+        row = np.array([numbers.randrange(size) for size in space.sizes])
+        problem.solved(np.array([[numbers.randrange(size) for size in space.sizes]]))
+        problem.cost.solver.near(space.options(row[None, :])[0][0])
+        alone = space.applied(row).solve().metrics
+        found = problem.exactly(np.stack([row, space.now()[0]])).figures.cores
+        assert found[0].tolist() == [alone[name]["physc"].mean for name in problem.cost.names]
+        now = told.solve().metrics
+        assert found[1].tolist() == [now[name]["physc"].mean for name in problem.cost.names]
+
+
+def test_advice_and_doing_nothing_are_told_as_solved_alone() -> None:
+    told = layouts.crowded()
+    found = advise(told, free=["home"], confirm=False)
+    for one in (found.do_nothing, *found.best):
+        changes = {change.path: change.after for change in one.changes}
+        layout = told.with_(changes) if changes else told
+        metrics = layout.solve().metrics.values()
+        assert one.cores.mean == pytest.approx(sum(of["physc"].mean for of in metrics), rel=1e-9)

@@ -62,8 +62,8 @@ FreeOption = Annotated[
     typer.Option(
         "--free",
         help="What may change: home, memory, entitlement, virtual, smt, capped, weight, pool,"
-        " folding, throughput, cores, cpuset, pins, unparking, polarization, tiles, switches,"
-        " guests, split, merge, machine.",
+        " folding, throughput, cores, cpuset, pins, unparking, polarization, pages, tiles,"
+        " switches, guests, split, merge, machine.",
         metavar="WORDS",
     ),
 ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from homenode.errors import Where
+from homenode.errors import Where, listed
 from homenode.model.estimate import Estimate
 from homenode.model.numbers import number
 from homenode.planner.overload import Overload
@@ -54,7 +54,11 @@ class Answer:
     run: str | None = None
     """The run that confirms it."""
     breaks: tuple[str, ...] = ()
-    """Rules that it breaks, in words."""
+    """Rules that it breaks, in words,"""
+    lacks: tuple[Named, ...] = ()
+    """and by name and place."""
+    unknown: tuple[str, ...] = ()
+    """Partitions whose responses the solver does not know, where nothing was simulated."""
     commands: tuple[str, ...] = ()
     """What brings it about, in order."""
     back: tuple[str, ...] = ()
@@ -72,6 +76,7 @@ class Answer:
             "headroom_cores": self.headroom,
             "changes": [change.as_json() for change in self.changes],
             "breaks": [*self.breaks],
+            "responses_not_solved": [*self.unknown],
             "run": self.run,
             "commands": [*self.commands],
             "back": [*self.back],
@@ -98,7 +103,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Refusal:
-    """What a rule forbids, though it would save more."""
+    """What a rule forbids, or several that it breaks at once, though it would save more."""
 
     rule: Named
     saving: float
@@ -108,16 +113,20 @@ class Refusal:
     """How a simulation broke the rule, where one did: then the saving is its too."""
     run: str | None = None
     """That simulation."""
+    also: tuple[Named, ...] = ()
+    """The other rules that this simulation broke."""
 
     def __str__(self) -> str:
-        """What would save how much more, but for which rule."""
-        told = f"{', '.join(self.changes)}: {number(self.saving)} more, but for {self.rule}"
+        """What would save how much more, but for which rules."""
+        rules = listed(map(str, (self.rule, *self.also)), 20)
+        told = f"{', '.join(self.changes)}: {number(self.saving)} more, but for {rules}"
         return told if self.shown is None else f"{told}: {self.shown} (run {self.run})"
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
         told = {**self.rule.as_json(), "saving": self.saving, "changes": [*self.changes]}
-        return {**told, "shown": self.shown, "run": self.run}
+        also = [one.as_json() for one in self.also]
+        return {**told, "also": also, "shown": self.shown, "run": self.run}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from homenode.planner.answers import Answers
 from homenode.planner.choice import EACH, SAME, Refused, best_rows, needed, refused, trim
 from homenode.planner.combining import Branch, Combining
 from homenode.planner.confirm import Groups, Runs, cores_of, is_sure, responses_of, saved
-from homenode.planner.conflict import conflict, is_freed
+from homenode.planner.conflict import conflict, is_freed, never_together
 from homenode.planner.exact import Exact
 from homenode.planner.lessons import lessons
 from homenode.planner.overload import Overload, overloads
@@ -174,7 +174,6 @@ class Advising:
     def _breaks(self, at: int, row: Rows) -> bool:
         """Whether a row solved by itself breaks a rule; what simulations tell is left to them."""
         problem = self.branches[at].problem
-        problem.stand_at(row)
         over = problem.broken(row[None, :])[0]
         left = [self.runs is not None and rule.simulated for rule in problem.rules]
         return any(one > 0 and not later for one, later in zip(over, left, strict=True))
@@ -182,11 +181,10 @@ class Advising:
     def _saves(self, at: int, row: Rows) -> bool:
         """Whether a row solved by itself saves what it must."""
         problem, now = self.branches[at].problem, self.problem.solved_now
-        problem.stand_at(row)
         if not self.search.seen.kept[0]:
             return True
         was = float(now.goal(self.problem.goal)[0])
-        goal = float(problem.solved(row[None, :]).goal(problem.goal)[0])
+        goal = float(problem.exactly(row[None, :]).goal(problem.goal)[0])
         return goal <= was - self.problem.wishes.told.worth * abs(was)
 
     def _score(self, at: int, row: Rows) -> float:
@@ -278,11 +276,16 @@ class Advising:
         refusals = self._refusals((good[0].saving.mean or 0.0) if good else 0.0)
         if not good:
             text = self._nothing(now, others)
-            return self._advice(now, (), words.DO_NOTHING, text, refusals)
+            never = never_together([now, *self._tried()]) if now.breaks else ()
+            if len(never) > 1:
+                text += f" Not together, in what was simulated: {listed(map(str, never), 20)}."
+            return self._advice(now, (), words.DO_NOTHING, text, refusals, never)
         verdict, text = words.CHANGE, self._sentence(good[0], now)
         if good[0].run is None:
             verdict = words.NOT_CONFIRMED
             text += " By the solver alone: it was not simulated."
+            if good[0].unknown:
+                text += f" It does not know how long {listed(good[0].unknown, 6)} would answer."
         return self._advice(now, tuple(good), verdict, text, refusals)
 
     def _is_better(self, one: Answer, now: Answer) -> bool:
@@ -346,12 +349,11 @@ class Advising:
         how = "solved by itself" if self.runs is None else "simulated"
         sound = [one for one in others if not one.breaks]
         if not sound:
-            told = f"saves {with_interval(others[0].saving)}, but breaks"
+            told = f"saves {with_interval(others[0].saving)} {self._unit}, but breaks"
             return f"No beneficial move: {how}, the best {told} {'; '.join(others[0].breaks)}."
         less = f"less than {worth}" + ("" if self.runs is None else " or chance")
-        return (
-            f"No beneficial move: {how}, the best saves {with_interval(sound[0].saving)}, {less}."
-        )
+        saves = f"saves {with_interval(sound[0].saving)} {self._unit}"
+        return f"No beneficial move: {how}, the best {saves}, {less}."
 
     def _tried(self) -> list[Answer]:
         """All layouts but that of now that were simulated, the one that saves most first."""
@@ -378,13 +380,17 @@ class Advising:
     def _goal(self) -> str:
         return self.problem.goal
 
+    @property
+    def _unit(self) -> str | None:
+        """That of the goal's figure, in words."""
+        return self.problem.wishes.currency if self._goal == "money" else UNITS[self._goal]
+
     def _sentence(self, best: Answer, now: Answer) -> str:
         count = len(best.changes)
         changes = "1 change" if count == 1 else f"{count} changes"
         ending = "s" if count == 1 else ""
-        unit = self.problem.wishes.currency if self._goal == "money" else UNITS[self._goal]
         verb = "bring" if self._goal == "headroom" else "save"
-        saves = f"{verb}{ending} {with_interval(best.saving)} {unit}"
+        saves = f"{verb}{ending} {with_interval(best.saving)} {self._unit}"
         if self._goal == "headroom" and best.run is not None:
             saves += ", by the solver alone"  # of a node simulations tell nothing
         elif self._goal != "money" and best.run is not None and best.saving.ci95 is None:

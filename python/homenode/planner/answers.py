@@ -21,12 +21,14 @@ from homenode.planner.confirm import (
     saved,
     unsteady,
 )
+from homenode.planner.cost import Solved
 from homenode.planner.problem import Problem
 from homenode.planner.reasons import alone, in_words, of_groups, why
 from homenode.planner.rules import MEETS_DEMAND, Rule
 from homenode.planner.space import Rows
 from homenode.planner.variants import Variant
 from homenode.simulate.run import Run
+from homenode.simulate.solved.counters import is_limited, is_recorded
 
 
 @dataclass
@@ -60,18 +62,20 @@ class Answers:
         """A row as an answer."""
         run, base = self.run_of(row), self.base
         was = (self.first or self.problem).solved_now
-        self.problem.stand_at(row)
-        solved = self.problem.solved(row[None, :])
+        solved = self.problem.exactly(row[None, :])
         goals = [one.goal(self.problem.goal)[0] for one in (was, solved)]
+        broken = self._broken(row, run, base)
         answer = Answer(
             changes=self._changes(row, run, base),
             cores=Estimate(float(solved.cores[0])),
             money=float(solved.money[0]) if self.problem.wishes.told.licence else None,
-            response_ms=Estimate(float(solved.response[0]) or None),
+            response_ms=self._response(solved),
             headroom=float(solved.headroom[0]),
             saving=Estimate(float(goals[0] - goals[1])),
             saving_cores=Estimate(float(was.cores[0] - solved.cores[0])),
-            breaks=tuple(self._broken(row, run, base)),
+            breaks=tuple(words for _, words in broken),
+            lacks=tuple(named for named, _ in broken),
+            unknown=() if run is not None else self._unknown(solved),
         )
         if run is None or base is None:
             return answer
@@ -106,7 +110,7 @@ class Answers:
         places = np.flatnonzero(row)
         without = np.repeat(row[None, :], len(places), axis=0)
         without[np.arange(len(places)), places] = 0
-        costs = self.problem.solved(np.concatenate([row[None, :], without]))
+        costs = self.problem.exactly(np.concatenate([row[None, :], without]))
         over = self.problem.broken(without)
         goals = costs.goal(self.problem.goal)
         steps = () if self.variant is None else self.variant.steps
@@ -151,20 +155,43 @@ class Answers:
             return f"without it this would not hold: {lacks.name}"
         return f"without it {alone(less, self.problem.goal, self.problem.wishes.currency)}"
 
-    def _broken(self, row: Rows, run: Run | None, base: Run | None) -> list[str]:
-        """Rules that a layout breaks: by the simulation where there is one, else by the solver."""
+    def _response(self, solved: Solved) -> Estimate:
+        """The mean over all transactions, where it is known of all."""
+        unknown = self._unknown(solved)
+        if unknown:
+            return Estimate(None, None, f"{listed(unknown, 6)}: not solved")
+        return Estimate(float(solved.response[0]) or None)
+
+    def _unknown(self, solved: Solved) -> tuple[str, ...]:
+        """Partitions of which the solver does not know how long their work takes in a layout."""
+        solver = self.problem.cost.solver
+        if solver.simulates:
+            return ()
+        spec, known = solver.layout(solved.options[0]), np.isfinite(solved.figures.response_ns[0])
+        named = zip(spec["partitions"], known, solver.silent, strict=True)
+        return tuple(
+            one["name"]
+            for one, is_known, silent in named
+            if not silent and (not is_known or is_limited(spec, one) or is_recorded(one))
+        )
+
+    def _broken(self, row: Rows, run: Run | None, base: Run | None) -> list[tuple[Named, str]]:
+        """Rules that a layout breaks, and how in words: by the simulation where there is one, else
+        by the solver.
+        """
         excess = self.problem.broken(row[None, :])[0]
         found = []
         at = None if run is None else looked_at(run, base, self.problem.held, self.groups)
         for rule, over in zip(self.problem.rules, excess, strict=True):
             told = None if at is None else rule.in_words(at)
             if told is not None:
-                found.append(f"{rule}: {told}")
+                found.append((Named(rule.name, rule.where), f"{rule}: {told}"))
             elif over > 0 and not (run is not None and rule.simulated):
-                found.append(str(rule))
+                found.append((Named(rule.name, rule.where), str(rule)))
         for name, reason in at.unsteady.items() if at is not None else ():
-            told = f"{name} {MEETS_DEMAND}: {reason}"
-            found += [] if told in found else [told]
+            late = Named(f"{name} {MEETS_DEMAND}", None)
+            if late not in [named for named, _ in found]:
+                found.append((late, f"{late}: {reason}"))
         return found
 
     def refusal(self, one: Refused) -> Refusal:
@@ -173,8 +200,8 @@ class Answers:
         return Refusal(Named(one.rule.name, one.rule.where), one.saving, tuple(changes))
 
     def refuted(self, best: float, least: float) -> dict[str, Refusal]:
-        """By rule, the best of what it alone forbids once it is simulated, where that saves at
-        least `least` more than `best`, beyond chance.
+        """By rule, or by several that are broken at once, the best of what they forbid once it is
+        simulated, where that saves at least `least` more than `best`, beyond chance.
         """
         found: dict[str, Refusal] = {}
         for row, run in self.runs.values():
@@ -184,19 +211,27 @@ class Answers:
             broken = [one for one in self.problem.rules if one.in_words(at) is not None]
             one = self.of(row)
             more = (one.saving.mean or 0.0) - best
-            if len(broken) != 1 or len(one.breaks) != 1 or not is_sure(one.saving, least):
+            wished = all(rule.wished for rule in broken) and len(broken) == len(one.breaks)
+            if not broken or not wished or more < least or not is_sure(one.saving, least):
                 continue
             told = self.refusal(Refused(broken[0], row, more))
-            other = found.get(told.rule.rule)
-            if broken[0].wished and more >= least and (other is None or more > other.saving):
-                shown = broken[0].in_words(at)
-                found[told.rule.rule] = replace(told, shown=shown, run=run.id)
-        return found
+            shown = "; ".join(str(rule.in_words(at)) for rule in broken)
+            told = replace(told, shown=shown, run=run.id, also=one.lacks[1:])
+            key = " and ".join(rule.name for rule in broken)
+            if key not in found or more > found[key].saving:
+                found[key] = told
+        return _worth_telling(found, least)
 
     def _words(self, row: Rows, at: int) -> str:
         one = self.problem.space.variables[at]
         name = self.problem.scenario.partitions[one.partition].name
         return in_words(name, one, one.value(int(row[at])))
+
+
+def _worth_telling(found: Mapping[str, Refusal], least: float) -> dict[str, Refusal]:
+    """Without what several rules forbid where one by itself forbids as much."""
+    alone = max((one.saving for one in found.values() if not one.also), default=-np.inf)
+    return {key: one for key, one in found.items() if not one.also or one.saving > alone + least}
 
 
 def _unless(reasons: Mapping[str, str], told: Estimate) -> Estimate:

@@ -121,13 +121,12 @@ def needed(problem: Problem, rows: Sequence[Rows], *, of_variant: bool = False) 
     """
     found: dict[bytes, Rows] = {}
     for row in rows:
-        problem.stand_at(row)
         # All of them together may cost no more than what is told as none, nor than one must save.
         most = None
         for at in np.flatnonzero(row):
             less = row.copy()
             less[at] = 0
-            solved = problem.solved(np.stack([np.zeros_like(row), row, less]))
+            solved = problem.exactly(np.stack([np.zeros_like(row), row, less]))
             now, goal, without = solved.goal(problem.goal)
             if most is None:
                 most = goal + min(_NONE, EACH * problem.wishes.told.worth * abs(now))

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from shlex import quote
 
@@ -14,17 +13,14 @@ from homenode.errors import listed
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.planner.advice import Advice, Answer, Change
 from homenode.planner.host_commands import on_host
+from homenode.planner.mainframe_commands import on_mainframe
 from homenode.planner.reasons import plain
 from homenode.planner.wishes import VARIANTS
 from homenode.records.exporting import hmc, vpars
-from homenode.records.exporting.commands import Commands
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
-from homenode.records.exporting.registry import exporter
 from homenode.simulate.run import Run
 
-_FORMS = {"phyp": "hmc", "prsm": "zvm"}
-"""Form of commands by the hypervisor's policy."""
 _CREATED = {
     "phyp": ("hmc", "writes the profiles and what activates them."),
     "prsm": ("zvm", "writes what its image profile is to hold, and the directory of a z/VM."),
@@ -50,7 +46,7 @@ def commands(before: Run, after: Run, changes: Sequence[Change]) -> tuple[str, .
         return tuple(_of_cells(before, after, changes))
     if policy in HOST_POLICIES:
         return tuple(on_host(after, changes))
-    return tuple(_new_blocks(before, after, policy)) or _as_comments(changes)
+    return tuple(on_mainframe(before, after) if policy == "prsm" else ()) or _as_comments(changes)
 
 
 def added(told: Advice, names: Sequence[str], out: str | Path) -> Advice:
@@ -120,46 +116,18 @@ def _of_cells(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[st
     yield from _as_comments([one for one in changes if one.word not in done])
 
 
-def _lines(run: Run, policy: str) -> list[str]:
-    """The export; nothing where there is no form of it."""
-    form = exporter(_FORMS[policy]) if policy in _FORMS else None
-    if not isinstance(form, Commands):
-        return []
+def _new(before: Run, after: Run) -> list[str]:
+    """Lines of the one export that the other has not."""
+    there = {*_lines(before)}
+    return [line for line in _lines(after) if line not in there]
+
+
+def _lines(run: Run) -> list[str]:
+    """The export; nothing where the form does not know the layout."""
     try:
-        return [*form.make(run, ExportOptions())]
+        return [*hmc.commands(run, ExportOptions())]
     except ExportError:
         return []
-
-
-def _new(before: Run, after: Run, policy: str) -> list[str]:
-    """Lines of the one export that the other has not."""
-    there = set(_lines(before, policy))
-    return [line for line in _lines(after, policy) if line not in there]
-
-
-def _new_blocks(before: Run, after: Run, policy: str) -> Iterator[str]:
-    """The same with the comments before it in each block, and the first ones."""
-    new = _new(before, after, policy)
-    told = groupby(_lines(after, policy), key=bool)
-    blocks = [[*lines] for is_block, lines in told if is_block] if new else []
-    for count, block in enumerate(blocks):
-        last = max((at for at, line in enumerate(block) if line in new), default=-1)
-        heads = _heads(block, new)
-        shown = block if not count else block[: last + 1]
-        for at, line in enumerate(shown):
-            if line in new or line.startswith(("#", "*")) or at in heads:
-                yield line
-
-
-def _heads(block: Sequence[str], new: Sequence[str]) -> set[int]:
-    """The lines below which new ones are indented: of a directory's statement its user."""
-    found, head = set(), 0
-    for at, line in enumerate(block):
-        if not line.startswith(" "):
-            head = at
-        elif line in new:
-            found.add(head)
-    return found
 
 
 def _on_power(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[str]:
@@ -169,7 +137,7 @@ def _on_power(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[st
         yield "# (only within minimum and maximum of the active profile; beyond them write the"
         yield "# profile first and activate the partition anew)"
         yield from at_once
-    lines = _new(before, after, "phyp")
+    lines = _new(before, after)
     profiles = [line for line in lines if line.startswith(("chsyscfg", "chhwres"))]
     comments = [line for line in lines if line.startswith("#")]
     if profiles:

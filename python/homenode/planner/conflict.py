@@ -3,38 +3,51 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from homenode.planner.advice import Answer, Named
 from homenode.planner.exact import Exact
 from homenode.planner.problem import Problem
 from homenode.planner.rules import Rule
 from homenode.planner.search import Search, nearly
 
 _SMALL = 3
-"""Sets up to which all are tried where every layout was looked at."""
+"""Sets up to which all are tried."""
+_LOOKED_FOR = 40
+"""Of them, how many layouts are looked for at most, where not every one was looked at."""
 _ROUNDS = 2
 _FEW = 50
 """Layouts that are looked at again where each is simulated."""
 
 
 def conflict(search: Search, exact: Exact | None) -> list[Rule]:
-    """Wished rules of which no layout was found that keeps them all, though one was found for all
-    but any one of them; empty where some layout keeps all.
+    """The fewest wished rules of which no layout was found that keeps them all; empty where some
+    layout keeps all. Of more than `_SMALL` one was found for all but any one of them.
     """
     wished = [at for at, rule in enumerate(search.rules) if rule.wished]
     if _is_kept(search, wished, exact):
         return []
-    if search.proven:
-        for chosen in _sets(wished):
-            if not _is_kept(search, chosen, exact):
-                return [search.rules[at] for at in chosen]
     left = [*wished]
     for at in wished:
         less = [one for one in left if one != at]
         if not _is_kept(search, less, exact):
             left = less
-    return [search.rules[at] for at in left]
+    fewest = next(_fewer(search, wished, len(left), exact), left)
+    return [search.rules[at] for at in fewest]
+
+
+def _fewer(
+    search: Search, wished: Sequence[int], than: int, exact: Exact | None
+) -> Iterator[Sequence[int]]:
+    """Sets of fewer rules than that of which no layout is found: of many nobody saw one, and so
+    many are looked for.
+    """
+    open_ones = (one for one in _sets(wished) if len(one) < than and not _is_seen(search, one))
+    most = None if search.proven else _LOOKED_FOR
+    for chosen in itertools.islice(open_ones, most):
+        if not _is_kept(search, chosen, exact):
+            yield chosen
 
 
 def is_freed(search: Search, unpinned: Problem, rules: Collection[Rule]) -> bool:
@@ -55,20 +68,42 @@ def is_freed(search: Search, unpinned: Problem, rules: Collection[Rule]) -> bool
     return bool(again.run([] if row is None else [row]).kept.any())
 
 
+def never_together(answers: Sequence[Answer]) -> tuple[Named, ...]:
+    """The fewest rules of which none of these layouts keeps all; none where one breaks nothing."""
+    broken = [{*one.lacks} for one in answers]
+    if not broken or not all(broken):
+        return ()
+    names = list(dict.fromkeys(named for one in answers for named in one.lacks))
+    for size in range(1, len(names) + 1):
+        for chosen in itertools.combinations(names, size):
+            if all(one & {*chosen} for one in broken):
+                return chosen
+    return tuple(names)
+
+
 def _sets(wished: Collection[int]) -> Iterator[tuple[int, ...]]:
     """The small ones first."""
     for size in range(1, _SMALL + 1):
         yield from itertools.combinations(wished, size)
 
 
+def _asked(search: Search, chosen: Collection[int]) -> list[int]:
+    """These rules, and those of the machine."""
+    return [at for at, rule in enumerate(search.rules) if not rule.wished or at in chosen]
+
+
+def _is_seen(search: Search, chosen: Collection[int]) -> bool:
+    """Whether a layout that was looked at keeps them."""
+    return bool((~search.seen.broken[:, _asked(search, chosen)].any(axis=1)).any())
+
+
 def _is_kept(search: Search, chosen: Collection[int], exact: Exact | None) -> bool:
     """Whether a layout keeps these rules, and those of the machine."""
-    asked = [at for at, rule in enumerate(search.rules) if not rule.wished or at in chosen]
-    seen = search.seen
-    if (~seen.broken[:, asked].any(axis=1)).any():
+    if _is_seen(search, chosen):
         return True
     if search.proven:
         return False
+    asked, seen = _asked(search, chosen), search.seen
     rules = [search.rules[at] for at in asked]
     starts = [row[None, :] for row in nearly(seen, asked)]
     if exact is not None:

@@ -72,10 +72,15 @@ class Cost:
         self.node_cores = cores_of_nodes(solver.spec["machine"])
 
     def of(
-        self, rows: NDArray[np.int64], options: NDArray[np.int64], sound: NDArray[np.bool_]
+        self,
+        rows: NDArray[np.int64],
+        options: NDArray[np.int64],
+        sound: NDArray[np.bool_],
+        *,
+        exactly: bool = False,
     ) -> Solved:
-        """What they cost; of unsound rows nothing counts."""
-        figures = self.solver.solve(options)
+        """What they cost, each solved by itself if `exactly`; of unsound rows nothing counts."""
+        figures = self.solver.exactly(options) if exactly else self.solver.solve(options)
         nothing = np.zeros(len(rows))
         return Solved(
             rows,
@@ -98,10 +103,13 @@ class Cost:
         return figures.cores * ratio
 
     def _response(self, figures: Figures) -> Floats:
-        told = np.isfinite(figures.response_ns) & (figures.throughput > 0)
+        # What is not solved of a layout counts as it is now: it is neither better nor worse.
+        known = np.isfinite(figures.response_ns)
+        response = np.where(known, figures.response_ns, self.now.response_ns)
+        told = np.isfinite(response) & (figures.throughput > 0)
         told &= ~np.isin(self.names, [*self.held])
         weight = np.where(told, figures.throughput, 0.0)
-        total = (weight * np.where(told, figures.response_ns, 0.0)).sum(axis=1)
+        total = (weight * np.where(told, response, 0.0)).sum(axis=1)
         sums = weight.sum(axis=1)
         mean = np.divide(total, sums, out=np.zeros_like(total), where=sums > 0)
         return np.asarray(mean / _NS_PER_MS)
@@ -155,7 +163,7 @@ class Cost:
 
 def _now(solver: Solver) -> Now:
     rows = np.zeros((1, len(solver.spec["partitions"])), dtype=np.int64)
-    told = solver.solve(rows)
+    told = solver.exactly(rows)
     return Now(told.throughput[0], told.response_ns[0])
 
 

@@ -50,7 +50,7 @@ def overloads(problem: Problem, run: Run | None) -> list[Overload]:
     solver where that alone says so.
     """
     late = {} if run is None else unsteady(run)
-    figures = problem.solved(problem.space.now()).figures
+    figures = problem.solved_now.figures
     found = []
     for index, name in enumerate(problem.cost.names):
         if name in problem.held:

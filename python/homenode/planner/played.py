@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homenode.model.spec import Spec
-from homenode.planner.solver import Figures, NotSolvedError, Solver, features_of
-from homenode.simulate.answers import Answer, PartitionSolved, SolvedAnswer
+from homenode.planner.solver import NONE, Figures, Solver, features_of
+from homenode.simulate.answers import Answer
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.summarize import replication_totals
@@ -29,8 +29,6 @@ from homenode.simulate.kept.summarize import replication_totals
 _DURATION_NS = 4_000_000_000
 """At most so much of each, after the whole warm-up: paging sets in when memory is full."""
 _NS_PER_MS = 1e6
-_NONE = (0.0, np.inf, np.inf, 0.0, 0.0, 0.0)
-"""Of a partition of a layout that the engine does not bring to an end."""
 
 
 class Together(Solver):
@@ -64,28 +62,18 @@ class Together(Solver):
             found = pool.map(self._figures, (self._specs[one] for one in new))
             self._found.update(zip(new, found, strict=True))
         self.solved += len(new)
-        shape = (len(numbers), len(self.spec["partitions"]), len(_NONE))
-        told = np.array([self._found[one] for one in numbers], dtype=np.float64).reshape(shape)
-        return self._heard(Figures(*(told[:, :, at] for at in range(len(_NONE)))))
+        return self._table([self._found[one] for one in numbers])
+
+    def layout(self, options: Iterable[int]) -> Spec:
+        """The engine's input of a layout."""
+        return self._specs[next(iter(options))]
+
+    def exactly(self, options: NDArray[np.int64]) -> Figures:
+        """The same: each is solved by itself."""
+        return self.solve(options)
 
     def _as_asked(self, spec: Spec) -> Spec:
         return spec
-
-    def _ask(self, spec: Spec) -> SolvedAnswer:
-        engine = load_engine()
-        try:
-            answer: SolvedAnswer = json.loads(engine.solve(json.dumps(spec)))
-        except engine.SpecError as error:
-            raise NotSolvedError(spec, error) from error
-        return answer
-
-    def _figures(self, spec: Spec) -> list[tuple[float, ...]]:
-        """Of each partition what `Figures` has."""
-        try:
-            answer = self._ask(spec)
-        except NotSolvedError:
-            return [_NONE] * len(spec["partitions"])
-        return [_solved(of) for of in answer["partitions"]]
 
 
 class Played(Together):
@@ -140,13 +128,6 @@ def say_nothing(_: str) -> None:
     """Where nobody is there to be told."""
 
 
-def _solved(of: PartitionSolved) -> tuple[float, ...]:
-    response, percentiles = of["response_ns"], of["percentiles_ns"]
-    mean = np.nan if response is None else response
-    p95 = np.nan if percentiles is None else percentiles[1]
-    return of["cores"], mean, p95, of["throughput"], float(of["steady"]), of["by_distance"][2]
-
-
 def _brief(spec: Spec) -> Spec:
     """The spec with a short run after its warm-up, and no rows but the last."""
     duration = min(spec["duration_ns"], _DURATION_NS)
@@ -161,7 +142,7 @@ def _played(spec: Spec) -> list[tuple[float, ...]]:
     try:
         answer: Answer = json.loads(engine.simulate(json.dumps(spec), 0, lambda _: True))
     except engine.Runaway:
-        return [_NONE] * len(spec["partitions"])
+        return [NONE] * len(spec["partitions"])
     return [_figures(spec, answer, index) for index in range(len(spec["partitions"]))]
 
 

@@ -62,24 +62,21 @@ class Problem:
     @functools.cached_property
     def solved_now(self) -> Solved:
         """What the layout as it is costs."""
-        now = self.space.now()
-        self.stand_at(now[0])
-        return self.solved(now)
-
-    def stand_at(self, row: Rows) -> None:
-        """Solve layouts from this one on."""
-        options, sound = self.space.options(row[None, :])
-        if sound[0]:
-            self.cost.solver.near(options[0])
+        return self.exactly(self.space.now())
 
     def solved(self, rows: Rows) -> Solved:
-        """What rows cost."""
+        """What rows cost, as the search sees it: from the layout that it stands at."""
         options, sound = self.space.options(rows)
         return self.cost.of(rows, options, sound)
 
+    def exactly(self, rows: Rows) -> Solved:
+        """What rows cost, each solved by itself: this is told, and hangs on no other layout."""
+        options, sound = self.space.options(rows)
+        return self.cost.of(rows, options, sound, exactly=True)
+
     def broken(self, rows: Rows) -> Floats:
-        """By how much rows break each rule; 0 where it holds."""
-        excess = excess_of(self.rules, self.solved(rows))
+        """By how much rows break each rule, each solved by itself; 0 where it holds."""
+        excess = excess_of(self.rules, self.exactly(rows))
         return np.where(excess > SLACK, excess, 0.0)
 
 

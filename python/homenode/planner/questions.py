@@ -83,11 +83,7 @@ def add(
     their home if nothing is said, or what comes nearest to it (`_WHERE`).
     """
     how = how or Asked()
-    tables = _partitions_of(Path(path))
-    data = scenario.data
-    joined = {**data, "name": scenario.name, "partition": [*data["partition"], *tables]}
-    source = f"{scenario.source} with {path}"
-    told = Scenario.from_toml(to_toml(joined), source, scenario.folder)
+    told = _joined(scenario, Path(path))
     names = [one.name for one in scenario.partitions]
     if asked.get("free") is None:
         asked["free"] = [next((one for one in _WHERE if is_known(one, told)), _WHERE[0])]
@@ -99,6 +95,36 @@ def add(
     stays = listed(f"{one.name} at {_at_home(told, one.home)}" for one in new)
     text = f"{found.told} Left to the hypervisor: {stays}."
     return replace(found, told=text)
+
+
+def _joined(scenario: Scenario, path: Path) -> Scenario:
+    """The scenario with the partitions of a file. Raises with the places of that file."""
+    tables, data = _partitions_of(path), scenario.data
+    joined = {**data, "name": scenario.name, "partition": [*data["partition"], *tables]}
+    source = f"{scenario.source} with {path}"
+    try:
+        return Scenario.from_toml(to_toml(joined), source, scenario.folder)
+    except ScenarioError as error:
+        raise _in_its_file(error, scenario, path) from error
+
+
+def _in_its_file(error: ScenarioError, scenario: Scenario, path: Path) -> ScenarioError:
+    """The error as it reads where the file itself comes first; lines of what was joined are
+    nobody's, so that no place is told where it is about both.
+    """
+    text = path.read_text(encoding="utf-8")
+    rest = {key: value for key, value in scenario.data.items() if isinstance(value, dict | list)}
+    found: list[HomenodeError] = []
+    try:
+        Scenario.from_toml(f"{text}\n{to_toml(rest)}", str(path), scenario.folder)
+    except ScenarioError as other:
+        last = len(text.splitlines())
+        found = [one for one in other.problems if one.where and (one.where.line or 0) <= last]
+    first, *others = found or [error]
+    where = first.where if found else None
+    there, step = first.there, first.next_step
+    problem = first.problem if found else f"{scenario.source} with {path}: {first.problem}"
+    return ScenarioError(problem, there=there, where=where, next_step=step, others=others)
 
 
 def _partitions_of(path: Path) -> list[Any]:
@@ -235,14 +261,14 @@ class _Asking:
         """The most by the solver, and what would not hold beyond."""
         low, limit = (0.0, "") if whole else (0.0, "no load at all")
         high = 1.0
-        while (told := self.broken(high)) is None and high < most:
+        while (told := self.broken(high, whole=whole)) is None and high < most:
             low, high = high, min(2 * high, most)
         if told is None:
             return most, "nothing was in the way; more was not looked at"
         limit = told
         while high - low > (1 if whole else _EXACT * high):
             middle = (low + high) // 2 if whole else (low + high) / 2
-            told = self.broken(middle)
+            told = self.broken(middle, whole=whole)
             if told is None:
                 low = middle
             else:
@@ -251,12 +277,14 @@ class _Asking:
                 break
         return low, limit
 
-    def broken(self, amount: float) -> str | None:
-        """What does not hold of so much, by the solver; None where all does."""
+    def broken(self, amount: float, *, whole: bool) -> str | None:
+        """What does not hold of so much, by the solver; None where all does. Of a load that of now
+        is told as what is wrong with the scenario; of one partition more there may be no room.
+        """
         try:
             problem = self._problem(self.at(amount))
         except ScenarioError as error:
-            if amount <= 1:
+            if amount <= 1 and not whole:
                 raise
             return error.there or error.problem
         over = problem.broken(problem.space.now())[0]
@@ -315,7 +343,7 @@ class _Asking:
             cores = looked_at(run).cores
         elif best > 0:
             problem = self._problem(self.at(best))
-            cores = float(problem.solved(problem.space.now()).figures.cores[0].sum())
+            cores = float(problem.solved_now.figures.cores[0].sum())
         else:
             cores = 0.0
         return Most(what, best, amounts, limit, cores, None if run is None else run.id)

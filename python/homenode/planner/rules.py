@@ -85,6 +85,7 @@ def _of_machine(cost: Cost, now: Solved) -> Iterator[Rule]:
     """Entitlements fit the pools, memory its domains; who meets demand now goes on so."""
     steady = now.figures.steady[0] > 0
     work = cost.work
+    as_is = _but_now if cost.holds_now else lambda excess: excess
     yield Rule(
         "entitlements fit the machine",
         lambda s: _entitled(cost, s, 0.0),
@@ -103,7 +104,7 @@ def _of_machine(cost: Cost, now: Solved) -> Iterator[Rule]:
     )
     yield Rule(
         "demand is met",
-        lambda s: ((s.figures.steady <= 0) & steady).sum(axis=1).astype(float),
+        as_is(lambda s: ((s.figures.steady <= 0) & steady).sum(axis=1).astype(float)),
         wished=False,
     )
     for index in np.flatnonzero(~steady):
@@ -118,12 +119,15 @@ def _of_machine(cost: Cost, now: Solved) -> Iterator[Rule]:
         )
     yield Rule(
         "no less work is done",
-        lambda s: np.maximum(
-            np.where(work > 0, 1 - s.figures.throughput / np.maximum(work, 1e-12), 0) - _LESS_WORK,
-            0,
-        ).sum(axis=1),
+        as_is(lambda s: _less_work(work, s)),
         wished=False,
     )
+
+
+def _less_work(work: Floats, solved: Solved) -> Floats:
+    """The parts of their work of now that partitions lose, beyond what solving leaves open."""
+    done = solved.figures.throughput / np.maximum(work, 1e-12)
+    return np.asarray(np.maximum(np.where(work > 0, 1 - done, 0) - _LESS_WORK, 0).sum(axis=1))
 
 
 def _entitled(cost: Cost, solved: Solved, less: float) -> Floats:
@@ -197,8 +201,8 @@ def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
 
 
 def _but_now(excess: Callable[[Solved], Floats]) -> Callable[[Solved], Floats]:
-    """The same of all but the layout as it is, which is no slower than it is: of an overloaded
-    machine the solver knows responses less exactly than this rule asks.
+    """The same of all but the layout as it is, which is no slower than it is, and does no less: of
+    a full machine a search knows it less exactly than such a rule asks.
     """
     return lambda s: np.where(s.rows.any(axis=1), excess(s), np.minimum(excess(s), 0.0))
 

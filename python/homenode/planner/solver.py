@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from homenode.errors import HomenodeError
 from homenode.model.spec import PartitionSpec, Spec
+from homenode.simulate.answers import PartitionSolved, SolvedAnswer
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.work import kinds_of
 
@@ -19,6 +21,8 @@ _MOST_AT_ONCE = 4096
 """Rows of a batch, between which a search may be stopped."""
 _SILENT = {"loops"}
 _COLUMNS = ("cores", "response_ns", "p95_ns", "throughput", "steady", "far")
+NONE = (0.0, np.inf, np.inf, 0.0, 0.0, 0.0)
+"""Of a partition of a layout that the engine does not bring to an end."""
 
 
 class _Layouts(Protocol):
@@ -144,6 +148,8 @@ class Solver:
         """Which partitions answer nobody: nothing of what they do is a response."""
         self.tells_p95 = False
         """Whether the 95th percentile of responses is worked out, which takes as long again."""
+        self._forms = [[one] for one in spec["partitions"]]
+        self._alone: dict[tuple[int, ...], list[tuple[float, ...]]] = {}
         self.features = Told()
         self.features.of = [[features_of(spec["machine"], one)] for one in spec["partitions"]]
 
@@ -153,6 +159,7 @@ class Solver:
             number = self._layouts.add(index, json.dumps(form))
         except self._refusal:
             return None
+        self._forms[index].append(form)
         self.features.of[index].append(features_of(self.spec["machine"], form))
         return number
 
@@ -176,9 +183,53 @@ class Solver:
         }
         return self._heard(Figures(**told))
 
+    def exactly(self, options: NDArray[np.int64]) -> Figures:
+        """The same of each solved by itself from the beginning: what `homenode solve` says of it,
+        whatever was asked before. It takes some hundred times as long.
+        """
+        rows = [tuple(map(int, row)) for row in options]
+        for row in rows:
+            if row not in self._alone:
+                self._alone[row] = self._figures(self.layout(row))
+        return self._table([self._alone[row] for row in rows])
+
+    def layout(self, options: Iterable[int]) -> Spec:
+        """The engine's input with a form of each partition."""
+        partitions = [of[number] for of, number in zip(self._forms, options, strict=True)]
+        return {**self.spec, "partitions": partitions}
+
+    def _table(self, found: Sequence[Sequence[tuple[float, ...]]]) -> Figures:
+        """Figures of rows, of which each has those of its partitions."""
+        shape = (len(found), len(self.spec["partitions"]), len(NONE))
+        told = np.array(found, dtype=np.float64).reshape(shape)
+        return self._heard(Figures(*(told[:, :, at] for at in range(len(NONE)))))
+
+    def _ask(self, spec: Spec) -> SolvedAnswer:
+        engine = load_engine()
+        try:
+            answer: SolvedAnswer = json.loads(engine.solve(json.dumps(spec)))
+        except engine.SpecError as error:
+            raise NotSolvedError(spec, error) from error
+        return answer
+
+    def _figures(self, spec: Spec) -> list[tuple[float, ...]]:
+        """Of each partition what `Figures` has."""
+        try:
+            answer = self._ask(spec)
+        except NotSolvedError:
+            return [NONE] * len(spec["partitions"])
+        return [_solved(of) for of in answer["partitions"]]
+
     def _heard(self, told: Figures) -> Figures:
         """Without responses of those that answer nobody: how long a loop takes is none."""
         response, p95 = (
             np.where(self.silent, np.nan, one) for one in (told.response_ns, told.p95_ns)
         )
         return replace(told, response_ns=response, p95_ns=p95)
+
+
+def _solved(of: PartitionSolved) -> tuple[float, ...]:
+    response, percentiles = of["response_ns"], of["percentiles_ns"]
+    mean = np.nan if response is None else response
+    p95 = np.nan if percentiles is None else percentiles[1]
+    return of["cores"], mean, p95, of["throughput"], float(of["steady"]), of["by_distance"][2]

@@ -8,14 +8,16 @@ from math import ceil
 from typing import Any
 
 from homenode.errors import HomenodeError, ScenarioError, listed
+from homenode.model.catalog.hosts import LinuxHost
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.document import to_toml
 from homenode.model.scenario import PlacedPartition, Scenario
-from homenode.model.scenario.file.guest import Aix, Zvm
+from homenode.model.scenario.file.guest import Aix, HpUx, Zvm
 from homenode.model.scenario.file.processors import DEFAULT_POOL, Shared
 from homenode.model.scenario.host.esxi import ESXI, NORMAL_SHARES
 from homenode.model.scenario.paths import changed, spelt
 from homenode.model.scenario.places import name_of_chip, node_word
+from homenode.model.units import SIZE
 from homenode.planner import cells
 from homenode.planner.virtual_machines import Varied, as_key, guests, switches, tiles
 from homenode.planner.wishes import VARIANTS, Wishes
@@ -24,6 +26,7 @@ from homenode.records.exporting.root_tree import cpu_list
 _TIMES = (0.25, 0.5, 2 / 3, 0.8, 0.9, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Of the entitlement and of the virtual processors that are tried."""
 _WEIGHTS = (32, 64, 128, 192, 255)
+_HOST_PAGES = (4 << 10, 2 << 20, 1 << 30)
 _MODES = (0, 1, 2, 4, 8)
 AROUND = ("machine", "npartition", "pool")
 """Tables of a scenario that a partition alone needs."""
@@ -351,6 +354,21 @@ def _polarization(at: _Asking) -> tuple[str, object, list[Any]] | None:
     return "guest.polarization", guest.polarization, ["vertical", "horizontal"]
 
 
+def _pages(at: _Asking) -> tuple[str, object, list[Any]] | None:
+    """Pages with which a KVM host maps its guest's memory, or those of a guest whose processors
+    walk tables.
+    """
+    machine, guest = at.scenario.machine, at.one.table.guest
+    kvm, host = at.one.table.kvm, machine.hypervisor
+    if kvm is not None and isinstance(host, LinuxHost) and machine.walks is not None:
+        here = kvm.page or host.kvm.page.value
+        return "kvm.page", SIZE.format(here), [SIZE.format(one) for one in _HOST_PAGES]
+    told = None if machine.translation is None else machine.translation.pages
+    if told is None or not isinstance(guest, HpUx):
+        return None
+    return "guest.page", SIZE.format(guest.page), [SIZE.format(one) for one in told.value]
+
+
 def _sockets(at: _Asking) -> list[str]:
     """Processors of each chip of a host, of which a core's threads have neighbouring numbers, and
     all of them.
@@ -366,7 +384,7 @@ _WORDS: dict[str, Values] = {
     "home": _home, "memory": _memory, "entitlement": _entitlement, "virtual": _virtual,
     "smt": _smt, "capped": _capped, "weight": _weight, "pool": _pool, "folding": _folding,
     "throughput": _throughput, "cores": _cores, "cpuset": _cpuset, "pins": _pins,
-    "unparking": _unparking, "polarization": _polarization,
+    "unparking": _unparking, "polarization": _polarization, "pages": _pages,
 }  # fmt: skip
 _OF_CELLS: dict[str, Callable[[PlacedPartition], Iterator[Varied]]] = {
     "home": cells.cells,
@@ -393,6 +411,7 @@ _MEANT: dict[str, str] = {
     "pins": "no virtual processor is pinned",
     "unparking": "no z/VM parks logical cores",
     "polarization": "no partition runs z/VM, which chooses one",
+    "pages": "no partition has pages of several sizes whose tables are walked",
     "tiles": "no z/VM has virtual switches over which its machines could be divided",
     "switches": "no z/VM has virtual switches",
     "guests": "no virtual machines have transactions or users that could be divided",

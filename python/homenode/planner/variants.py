@@ -18,7 +18,7 @@ from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.names import machine, machines
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario import PlacedPartition, Scenario
-from homenode.model.scenario.file.processors import Shared
+from homenode.model.scenario.file.processors import Dedicated, Shared
 from homenode.model.scenario.paths import spelt
 from homenode.model.scenario.places import PlaceError, find_place, node_word
 from homenode.model.units import SIZE
@@ -113,7 +113,7 @@ class Varying:
         }
         at = self.base.wishes.told.free.index(word)  # type: ignore[arg-type]
         raise ScenarioError(
-            f"free: {word}",
+            f'advise.free = "{word}"',
             there=f"on {self.base.scenario.machine.title} {lacks[word]}",
             where=self.base.wishes.where("free", at),
             next_step="leave it out",
@@ -132,7 +132,7 @@ class Varying:
         """
         problem = self.base
         fixed = {*problem.wishes.told.pinned, *problem.held}
-        used = problem.solved(problem.space.now()).figures.cores[0]
+        used = problem.solved_now.figures.cores[0]
         found: dict[int, tuple[int, PlacedPartition, float]] = {}
         names: dict[int, list[str]] = {}
         for one, cores in zip(problem.scenario.partitions, used, strict=True):
@@ -226,7 +226,7 @@ def _sized(one: PlacedPartition, share: Fraction) -> dict[str, object]:
         elif processors.weight is not None:
             found["processors.weight"] = max(1, round(processors.weight * share))
     else:
-        found["processors.cores"] = ceil(processors.cores * share)
+        found |= _own_cores(processors, share)
     sizes = [SIZE.format(_MIB * ceil(part.size * share / _MIB)) for part in table.memory]
     if len(table.memory) == 1 and table.memory[0].on is None:
         found["memory"] = sizes[0]
@@ -235,6 +235,21 @@ def _sized(one: PlacedPartition, share: Fraction) -> dict[str, object]:
         found["memory"] = [{**k, "size": size} for k, size in zip(kept, sizes, strict=True)]
     bounds = {"minimum": table.minimum, "maximum": table.maximum, "desired": table.desired}
     return found | {key: None for key, told in bounds.items() if told is not None}
+
+
+def _own_cores(processors: Dedicated, share: Fraction) -> dict[str, object]:
+    """Cores of its own, of each cell its share of them where that is whole; a core that it boots on
+    cannot be that of several.
+    """
+    found: dict[str, object] = {"processors.cores": ceil(processors.cores * share)}
+    if processors.cells is not None:
+        parts = {cell: count * share for cell, count in processors.cells.items()}
+        if all(part.denominator == 1 for part in parts.values()):
+            found["processors.cells"] = {cell: int(part) for cell, part in parts.items()}
+    if processors.boot is not None:
+        found["processors.boot"] = None
+    bounds = {"minimum": processors.minimum, "maximum": processors.maximum}
+    return found | {f"processors.{key}": None for key, told in bounds.items() if told is not None}
 
 
 def _is_alike(one: MachineDescription, other: MachineDescription) -> bool:

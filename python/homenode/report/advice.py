@@ -111,6 +111,8 @@ def _looked_at(told: Advice) -> str:
 def most_line(told: Most) -> str:
     """How much fits, and what would not hold beyond."""
     amount = f"{told.most:,.0f}" if told.what.startswith("more") else f"{told.most:.2f}"
+    if not told.most:
+        return f"{amount} {told.what}. Beyond: {told.limit}."
     sure = f" (run {told.run})" if told.run else ", by the solver alone"
     beyond = f" Beyond: {told.limit}."
     return f"{amount} {told.what}: {number(told.cores)} cores are used then{sure}.{beyond}"

@@ -28,7 +28,8 @@ from homenode.records.exporting.registry import Exporter
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
 
-_NIC = "0600"
+NIC = "0600"
+"""Device number of every virtual machine's network card."""
 _MIB = 1 << 20
 _LONGEST_NAME = 8
 
@@ -112,7 +113,7 @@ def _directory(guest: ZvmSpec) -> Iterator[str]:
         yield f" SHARE {_share(machine)}"
         if machine["switch"] is not None:
             switch = guest["switches"][machine["switch"]]
-            yield f" NICDEF {_NIC} TYPE QDIO LAN SYSTEM {_name(switch['name'])}"
+            yield f" NICDEF {NIC} TYPE QDIO LAN SYSTEM {_name(switch['name'])}"
 
 
 def _name(name: str) -> str:

@@ -340,7 +340,7 @@ def _batches(
 def _machine(spec: Spec, raw: Sequence[Answer], folder: Source) -> MachineFigures:
     """Figures of the machine as a whole: its pools, and how much was simulated."""
     pools = added(folder, "pool", ("pool", REPLICATION))
-    managed = spec["machine"]["hypervisor"]["policy"] == "prsm"
+    managed = is_managed(spec)
     seconds = spec["duration_ns"] / NS_PER_S
     return {
         "model": spec["machine"]["name"],
@@ -356,6 +356,11 @@ def _machine(spec: Spec, raw: Sequence[Answer], folder: Source) -> MachineFigure
             for index, pool in enumerate(spec["pools"])
         },
     }
+
+
+def is_managed(spec: Spec) -> bool:
+    """Whether a hypervisor takes core time of its pools for nobody: PR/SM's management does."""
+    return spec["machine"]["hypervisor"]["policy"] == "prsm"
 
 
 def _pool(replications: Sequence[Added], seconds: float, *, managed: bool) -> PoolFigures:

@@ -24,7 +24,7 @@ from homenode.simulate.kept.loads import LOAD_METRICS
 from homenode.simulate.kept.metric import Metric
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.nest_metrics import categories
-from homenode.simulate.kept.summarize import metric_of, steadiness
+from homenode.simulate.kept.summarize import is_managed, metric_of, steadiness
 from homenode.simulate.kept.totals import NS_PER_S, Totals, UnknownCounterError
 from homenode.simulate.runner.job import Job
 from homenode.simulate.solved.counters import as_answer, is_limited, is_recorded
@@ -223,11 +223,14 @@ def _pool(spec: Spec, raw: Answer, pool: int) -> PoolFigures:
             place = shared["pool"]
             used[place] = used.get(place, 0.0) + of["totals"]["busy_ns"] / spec["duration_ns"]
     taken = used[pool] if own is not None else math.fsum(used.values())
-    return {
+    found: PoolFigures = {
         "cores": cores,
         "physc": Estimate(used[pool]).as_json(),
         "app": Estimate(max(cores - taken, 0.0)).as_json(),
     }
+    if is_managed(spec):
+        found["management"] = Estimate(None, None, SIMULATED_ONLY).as_json()
+    return found
 
 
 def _provenance(job: Job) -> dict[str, object]:

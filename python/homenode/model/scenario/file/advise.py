@@ -13,8 +13,8 @@ from homenode.model.units import SHARE, TIME
 Goal = Literal["cores", "money", "headroom", "response"]
 Word = Literal[
     "home", "memory", "entitlement", "virtual", "smt", "capped", "weight", "pool", "folding",
-    "throughput", "cores", "cpuset", "pins", "unparking", "polarization", "tiles", "switches",
-    "guests", "split", "merge", "machine",
+    "throughput", "cores", "cpuset", "pins", "unparking", "polarization", "pages", "tiles",
+    "switches", "guests", "split", "merge", "machine",
 ]  # fmt: skip
 _Share = Quantity(SHARE, "0 %", "100 %")
 _Time = Quantity(TIME, "1 us", "1 d")
