@@ -109,7 +109,7 @@ def test_the_system_log_has_a_line_an_interval(view: GuestView) -> None:
 
 
 def test_parking_is_told_with_the_busy_of_what_stays(view: GuestView) -> None:
-    last = rows(view, "FCX287")[-1]
+    last = rows(view, "PUCFGLOG")[-1]
     assert (last["Online"], last["Unparking"]) == (16, "LARGE")
     assert last["Util/Unparked %"] == pytest.approx(last["Util %"] / z.UNPARKED)
 
@@ -202,6 +202,14 @@ def test_processors_have_the_numbers_of_their_cores(view: GuestView) -> None:
 def test_what_cannot_be_shown_is_refused(view: GuestView) -> None:
     with pytest.raises(ToolError, match=r"no report FCX109; did you mean FCX108"):
         fcx.report("FCX109")
+
+
+def test_the_log_of_parking_is_no_topology_log() -> None:
+    """The Toolkit's FCX287 is TOPOLOG, which is not made here."""
+    assert not fcx.is_report("FCX287")
+    with pytest.raises(ToolError, match="no report FCX287"):
+        fcx.report("FCX287")
+    assert fcx.report("fcx299").name == "PUCFGLOG"
 
 
 def test_from_the_command_line(view: GuestView, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,20 +55,17 @@ REPORTS = (
     _plain("FCX326", "LOCKACT", "formal spin locks", processors.LOCKACT),
 )
 """In the order of their numbers."""
-_OTHER_NAMES = {"FCX287": "FCX299"}
-"""Releases number the log of parking decisions differently."""
 
 
 def is_report(which: str) -> bool:
     """Whether a word is the number or name of a report."""
     asked = which.upper()
-    return any(asked in (one.number, one.name) for one in REPORTS) or asked in _OTHER_NAMES
+    return any(asked in (one.number, one.name) for one in REPORTS)
 
 
 def report(which: str) -> Report:
     """A report by number or name, in any case; raises `ToolError` for one that is not there."""
     asked = which.upper()
-    asked = _OTHER_NAMES.get(asked, asked)
     for one in REPORTS:
         if asked in (one.number, one.name):
             return one
