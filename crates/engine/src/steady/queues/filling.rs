@@ -171,7 +171,7 @@ impl Filled {
         }
     }
 
-    /// With virtual processors that dispatches hold up for such a share of the time with work, which
+    /// With virtual processors that dispatches hold up for such a share of the time with work: it
     /// counts where several threads of one are loaded before the next.
     pub fn held(self, share: f64) -> Self {
         Self {
