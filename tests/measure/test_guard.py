@@ -15,6 +15,7 @@ from waiting import LIMIT_S, until
 
 from homenode.hosts.live import Host, guard_process
 from homenode.hosts.live.cgroups import gone
+from homenode.hosts.live.guard import Guard
 from homenode.hosts.live.guard_process import Told
 
 KINDS = ["v1", "v2", "none"]
@@ -122,6 +123,14 @@ def test_a_guard_does_not_go_with_a_signal_to_all(
     every = ids(tmp_path)
     running.kill()
     until(lambda: all(map(gone, every.values())), "the end of all that was started")
+
+
+def test_a_signal_that_comes_before_a_guard_has_begun_does_not_end_it() -> None:
+    guard = Guard([])
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        os.kill(guard.pid, number)
+    guard.close()
+    assert guard._process.returncode == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from homenode.hosts.errors import MeasureError
-from homenode.hosts.live.guard_process import row_of
+from homenode.hosts.live.guard_process import ENDING, row_of
 
 MARK = "HOMENODE_MEASUREMENT"
 """Variable by which programs are known that left their family and are in no control group. Always
@@ -32,6 +33,8 @@ class Guard:
 
     def __init__(self, folders: Iterable[Path], enabled: Iterable[tuple[Path, str]] = ()) -> None:
         script = Path(__file__).with_name("guard_process.py")
+        # What it ignores as soon as it runs waits until then: it inherits what this thread blocks.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(script), str(os.getpid())],
@@ -49,6 +52,8 @@ class Guard:
                 f"the process that tidies up after this one cannot be started: {error.strerror}",
                 next_step="see whether there is memory and room for more processes",
             ) from error
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.pid = self._process.pid
         self.env = {MARK: secrets.token_hex(_MARK_BYTES)}
         """What programs get into their environment."""

@@ -20,6 +20,8 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that ask a process to end, and all of a session at once."""
 _STEP_S = 0.02
 _QUIET_S = 0.5
 """Nobody to end for so long is the end: one that was being started may appear late."""
@@ -200,7 +202,7 @@ def _take_back(told: Told) -> None:
 
 def main() -> None:
     """Wait for the runner's end; signals that end a whole session's processes do not come first."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     told = _listen(int(sys.argv[1]))
     if not told.done:

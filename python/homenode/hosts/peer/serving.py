@@ -33,6 +33,7 @@ from homenode.hosts.live import Host
 from homenode.hosts.live.cgroups import Setting
 from homenode.hosts.live.cpus import pick
 from homenode.hosts.live.environment import capture
+from homenode.hosts.live.guard_process import ENDING
 from homenode.hosts.live.hostwide import device_of
 from homenode.hosts.live.network import Loopback
 from homenode.hosts.live.packages import cache_of
@@ -54,7 +55,6 @@ _OUTPUT_BYTES = 64 << 10
 _OUTPUTS_BYTES = 4 << 20
 _REACH_S = 10.0
 _LOOK_S = 0.2
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -255,10 +255,11 @@ class Serving:
         """Start the servers of a case; they serve until `end`."""
         self._end()
         row = _row(**asked)
+        serves = row.serves
         with ExitStack() as until_it_serves:
             benched = self._benched(row, _setting(setting), processors, limit_s)
             bench = until_it_serves.enter_context(benched)
-            served = row.serves.serve(row.case, bench, self._at)
+            served = serves.serve(row.case, bench, self._at)
             self._running, self._bench = until_it_serves.pop_all(), bench
         self._silence_s = _bounded(limit_s)
         return {"served": dataclasses.asdict(served), "processors": len(bench.processors)}
