@@ -202,7 +202,7 @@ def test_loops_answer_nobody() -> None:
     limits = [{"partition": "lpar2", "response": "1 s"}]
     with pytest.raises(HomenodeError, match="lpar2 has no response") as caught:
         advise(told.with_({"advise.limit": limits}), confirm=False)
-    assert "loops answer nobody" in str(caught.value)
+    assert "answer nobody" in str(caught.value)
     everybody = layouts.problem(told.with_({"advise.limit": [{"response": "1 s"}]}))
     assert [rule.name for rule in everybody.rules if "under" in rule.name] == [
         "response of lpar1 under 1 s"
@@ -380,6 +380,37 @@ def test_how_many_more_fit() -> None:
     pinched = more(layouts.crowded('headroom = "90 %"'), "lpar1")
     assert pinched.most == 0
     assert "headroom of 90 %" in pinched.limit
+    with pytest.raises(HomenodeError, match="pages"):
+        more(told, "lpar1", free=["pages"])
+
+
+def test_copies_of_a_partition_have_names_that_are_nobodys_and_not_too_long() -> None:
+    names = ("lpar1", "lpar1-more", "lpar1-more-2", "l" * 64)
+    told = layouts.scenario(
+        *(layouts.partition(name, entitlement=9, virtual=9, rate=50) for name in names)
+    )
+    assert more(told, "lpar1").most == 1
+    assert more(told, names[-1]).most == 1
+
+
+def test_who_answers_nobody_leaves_the_response_of_the_others_told() -> None:
+    told = layouts.crowded(rate=50).with_({"partition.lpar1.workload": {"kind": "idle"}})
+    found = advise(told, free=["home"], confirm=False)
+    assert (found.do_nothing.response_ms.mean or 0) > 1
+    assert not found.do_nothing.unknown
+    # One that cannot meet its demand is held, and counts for nothing either.
+    busy = layouts.scenario(
+        layouts.partition("busy", rate=9000), layouts.partition("shop", "drawer1", rate=50)
+    )
+    found = advise(busy, free=["home"], confirm=False)
+    assert (found.do_nothing.response_ms.mean or 0) > 1
+
+
+def test_one_rule_that_nothing_keeps_contradicts_no_other() -> None:
+    told = layouts.crowded('headroom = "88 %"')
+    found = advise(told, free=["home"], confirm=False, seconds=1e-6)
+    assert len(found.do_nothing.breaks) == 1
+    assert not found.conflict
 
 
 def test_the_largest_load_keeps_the_limit_and_more_does_not(tmp_path: Path) -> None:

@@ -276,8 +276,11 @@ class Advising:
         refusals = self._refusals((good[0].saving.mean or 0.0) if good else 0.0)
         if not good:
             text = self._nothing(now, others)
-            never = never_together([now, *self._tried()]) if now.breaks else ()
-            if len(never) > 1:
+            tried = self._tried()
+            never = never_together([now, *tried]) if now.breaks and tried else ()
+            if len(never) < 2:
+                never = ()  # That one rule is broken is told above.
+            else:
                 text += f" Not together, in what was simulated: {listed(map(str, never), 20)}."
             return self._advice(now, (), words.DO_NOTHING, text, refusals, never)
         verdict, text = words.CHANGE, self._sentence(good[0], now)
@@ -362,8 +365,8 @@ class Advising:
         return sorted(found, key=lambda one: -(one.saving.mean or 0.0))
 
     def _refusals(self, saved_best: float) -> tuple[Refusal, ...]:
-        """What wished rules forbid: of each what simulations found where they broke it alone, and
-        else what the solver says; `saved_best` is what the best that is told saves.
+        """What wished rules forbid: of each, or of several together, what simulations found where
+        they broke no other, and else what the solver says; `saved_best` is what the best that is told saves.
         """
         seen, told, solved = self.search.seen, self.answers[0], list[Refused]()
         least = self.problem.wishes.told.worth * abs(float(seen.goal[0]))

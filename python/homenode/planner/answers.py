@@ -172,7 +172,9 @@ class Answers:
         return tuple(
             one["name"]
             for one, is_known, silent in named
-            if not silent and (not is_known or is_limited(spec, one) or is_recorded(one))
+            if not silent
+            and one["name"] not in self.problem.held
+            and (not is_known or is_limited(spec, one) or is_recorded(one))
         )
 
     def _broken(self, row: Rows, run: Run | None, base: Run | None) -> list[tuple[Named, str]]:
@@ -229,9 +231,14 @@ class Answers:
 
 
 def _worth_telling(found: Mapping[str, Refusal], least: float) -> dict[str, Refusal]:
-    """Without what several rules forbid where one by itself forbids as much."""
-    alone = max((one.saving for one in found.values() if not one.also), default=-np.inf)
-    return {key: one for key, one in found.items() if not one.also or one.saving > alone + least}
+    """Without what several rules forbid where one of them by itself forbids as much."""
+    alone = {one.rule: one.saving for one in found.values() if not one.also}
+
+    def is_more(one: Refusal) -> bool:
+        each = [alone.get(rule, -np.inf) for rule in (one.rule, *one.also)]
+        return not one.also or one.saving > max(each) + least
+
+    return {key: one for key, one in found.items() if is_more(one)}
 
 
 def _unless(reasons: Mapping[str, str], told: Estimate) -> Estimate:

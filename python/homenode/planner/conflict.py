@@ -69,16 +69,18 @@ def is_freed(search: Search, unpinned: Problem, rules: Collection[Rule]) -> bool
 
 
 def never_together(answers: Sequence[Answer]) -> tuple[Named, ...]:
-    """The fewest rules of which none of these layouts keeps all; none where one breaks nothing."""
+    """The fewest rules, up to three, of which none of these layouts keeps all; none where one
+    breaks nothing.
+    """
     broken = [{*one.lacks} for one in answers]
     if not broken or not all(broken):
         return ()
     names = list(dict.fromkeys(named for one in answers for named in one.lacks))
-    for size in range(1, len(names) + 1):
+    for size in range(1, _SMALL + 1):
         for chosen in itertools.combinations(names, size):
             if all(one & {*chosen} for one in broken):
                 return chosen
-    return tuple(names)
+    return ()
 
 
 def _sets(wished: Collection[int]) -> Iterator[tuple[int, ...]]:

@@ -31,6 +31,8 @@ from homenode.simulate.run import Run
 MOST = 1_024
 """Partitions of a scenario."""
 _MOST_TIMES = 64.0
+_LONGEST = 48
+"""Letters of a name that copies of a partition keep: their numbers come behind it."""
 _EXACT = 0.005
 """Share of a rate to which it is found."""
 _NEAR = 0.02
@@ -235,11 +237,18 @@ def _with_copies(scenario: Scenario, name: str, count: int) -> Scenario:
     # A core of one's own by its path is no other's.
     processors = {k: v for k, v in table["processors"].items() if k not in ("boot", "paths")}
     table = {**table, "processors": processors}
-    copies = {**table, "name": f"{name}-more", "count": count}
+    copies = {**table, "name": _free_name(scenario, name), "count": count}
     tables = [*data["partition"], copies] if count else data["partition"]
     return Scenario.from_toml(
         to_toml({**data, "partition": tables}), scenario.source, scenario.folder
     )
+
+
+def _free_name(scenario: Scenario, name: str) -> str:
+    """One for copies, which get numbers, that no partition's begins with."""
+    names = [one.name for one in scenario.partitions]
+    asked = (f"{name[:_LONGEST]}-more{'-' * times}" for times in range(len(names) + 1))
+    return next(one for one in asked if not any(of.startswith(one) for of in names))
 
 
 def _is_of_load(rule: Rule) -> bool:
@@ -260,6 +269,8 @@ class _Asking:
     def most_of(self, most: float, *, whole: bool) -> tuple[float, str]:
         """The most by the solver, and what would not hold beyond."""
         low, limit = (0.0, "") if whole else (0.0, "no load at all")
+        if whole:
+            self._problem(self.scenario)  # What cannot be asked at all is no want of room.
         high = 1.0
         while (told := self.broken(high, whole=whole)) is None and high < most:
             low, high = high, min(2 * high, most)

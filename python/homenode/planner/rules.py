@@ -176,7 +176,7 @@ def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
                     continue
                 raise ScenarioError(
                     f"{name} has no response that could be limited",
-                    there="loops answer nobody",
+                    there="loops, and what is idle, answer nobody",
                     where=wishes.where("limit", row, "partition"),
                     next_step="leave its [[advise.limit]] out",
                 )

@@ -19,7 +19,7 @@ from homenode.simulate.kept.work import kinds_of
 Floats = NDArray[np.float64]
 _MOST_AT_ONCE = 4096
 """Rows of a batch, between which a search may be stopped."""
-_SILENT = {"loops"}
+_SILENT = {"loops", "idle"}
 _COLUMNS = ("cores", "response_ns", "p95_ns", "throughput", "steady", "far")
 NONE = (0.0, np.inf, np.inf, 0.0, 0.0, 0.0)
 """Of a partition of a layout that the engine does not bring to an end."""

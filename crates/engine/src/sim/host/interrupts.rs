@@ -50,10 +50,15 @@ impl World<Host> {
     /// A processor on which nobody runs does the work of those whose interrupt is next: what is
     /// beside it is slowed by that.
     fn sees_to(&mut self, core: CoreId) {
-        let next = self.sys.handlers[core].front();
-        let on = &mut self.at.cores[core];
-        if let (Some((handler, ..)), None) = (next, on.running) {
-            on.kind = self.table.kind(handler.partition.into());
+        if self.at.cores[core].running.is_none() {
+            self.is_left(core);
+        }
+    }
+
+    /// The same of one that is left in the midst of an interrupt.
+    pub(super) fn is_left(&mut self, core: CoreId) {
+        if let Some((handler, ..)) = self.sys.handlers[core].front() {
+            self.at.cores[core].kind = self.table.kind(handler.partition.into());
         }
     }
 

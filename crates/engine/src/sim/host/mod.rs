@@ -176,6 +176,10 @@ impl System for Host {
         world.read_pools()
     }
 
+    fn leave(world: &mut World<Self>, _vp: VpId, core: CoreId) {
+        world.is_left(core);
+    }
+
     fn read_tables(world: &World<Self>, into: &mut Reading) {
         world.read_homes(&mut into.homes);
     }
