@@ -366,7 +366,8 @@ class Advising:
 
     def _refusals(self, saved_best: float) -> tuple[Refusal, ...]:
         """What wished rules forbid: of each, or of several together, what simulations found where
-        they broke no other, and else what the solver says; `saved_best` is what the best that is told saves.
+        they broke no other, and else what the solver says; `saved_best` is what the best that
+        is told saves.
         """
         seen, told, solved = self.search.seen, self.answers[0], list[Refused]()
         least = self.problem.wishes.told.worth * abs(float(seen.goal[0]))

@@ -56,8 +56,8 @@ def advise(
     `stop` is set, the best so far is told.
 
     Raises `HomenodeError` for what cannot be asked of this machine. That no layout keeps all rules
-    is an answer: `conflict` holds the fewest rules that contradict each other, or that none of those
-    kept together that were simulated.
+    is an answer: `conflict` holds the fewest rules that contradict each other, or that no
+    layout kept together that was simulated.
     """
     return advised(
         problem_of(scenario, asked),
