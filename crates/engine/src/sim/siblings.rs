@@ -4,7 +4,8 @@
 //! as the number of busy siblings lets it be, so that all of them are settled before one starts or
 //! stops, and planned anew after it. What they run counts too: beside work that waits much one is
 //! faster than beside work that wants the pipelines all the time. Interrupts count as the work of
-//! those whose device it is, or of whom they hold up there, and caches are shared evenly, whoever brings more in.
+//! those whose device it is, or of whom they hold up there, and caches are shared evenly, whoever
+//! brings more in.
 
 use super::system::System;
 use super::world::World;
