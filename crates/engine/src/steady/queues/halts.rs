@@ -31,6 +31,8 @@ fn all_busy(count: usize, busy: f64, offered: &mut f64) -> f64 {
 const STEPS: usize = 3;
 /// Halvings after which what finds its own taken is found.
 const HALVINGS: usize = 40;
+/// Logarithm of the most of it and, negative, of the least.
+const MOST_TAKEN: f64 = 30.0;
 
 /// Shares of the time in which each of `vps` on as many `chips` of the guest is busy, which add up
 /// to `busy`; `again` is the share of the bursts whose thread has run before.
@@ -90,7 +92,17 @@ fn balanced(before: f64, come: f64, again: f64, fresh: f64) -> f64 {
 /// The same of so many busy ones.
 fn on_one(vps: usize, busy: f64, again: f64, fresh: f64) -> Vec<f64> {
     let of = |taken: f64| by_taken(taken, vps, again, fresh);
-    let (mut low, mut high) = (-30.0_f64, 30.0_f64);
+    let mut each = adding_up(busy, MOST_TAKEN, of);
+    let all: f64 = each.iter().sum();
+    each.iter_mut()
+        .for_each(|own| *own = (*own * busy / all.max(1e-12)).min(1.0));
+    each
+}
+
+/// What is told of as much taken as lets it add up to so many busy ones, the logarithm of
+/// which is so much at most.
+pub(in crate::steady) fn adding_up(busy: f64, most: f64, of: impl Fn(f64) -> Vec<f64>) -> Vec<f64> {
+    let (mut low, mut high) = (-MOST_TAKEN, most);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
         if of(middle.exp()).iter().sum::<f64>() < busy {
@@ -99,11 +111,7 @@ fn on_one(vps: usize, busy: f64, again: f64, fresh: f64) -> Vec<f64> {
             high = middle;
         }
     }
-    let mut each = of(low.exp());
-    let all: f64 = each.iter().sum();
-    each.iter_mut()
-        .for_each(|own| *own = (*own * busy / all.max(1e-12)).min(1.0));
-    each
+    of(low.exp())
 }
 
 /// Mean halts for which polling is worked out, from the shortest on, each so much longer [ns].

@@ -6,7 +6,7 @@
 //! shares of the work at any load, so that nothing jumps while it changes.
 
 use crate::steady::queues::filling::{Busy, Filled};
-use crate::steady::queues::halts::by_taken;
+use crate::steady::queues::halts::{adding_up, by_taken};
 
 /// How many there are.
 pub(in crate::steady) const KINDS: usize = 3;
@@ -21,9 +21,8 @@ const STEPS: usize = 17;
 /// any of them may end, and how much more where threads come back. Assumed, within a tenth: met are
 /// played guests of 8 to 30 of them.
 const EVEN: [f64; 2] = [0.55, 0.25];
-/// Logarithms of what finds its own taken between which it is looked for, and how finely.
-const MOST_TAKEN: [f64; 2] = [-30.0, 60.0];
-const HALVINGS: usize = 40;
+/// Logarithm of the most that finds its own taken: of dozens, all are busy by chance alone.
+const MOST_TAKEN: f64 = 60.0;
 
 /// How many virtual processors are of each kind.
 #[derive(Clone, Debug, Default)]
@@ -129,16 +128,7 @@ fn by_themselves(busy: f64, vps: usize) -> Vec<f64> {
         });
         each.collect()
     };
-    let (mut low, mut high) = (MOST_TAKEN[0], MOST_TAKEN[1]);
-    for _ in 0..HALVINGS {
-        let middle = 0.5 * (low + high);
-        if of(middle.exp()).iter().sum::<f64>() < busy {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    of(low.exp())
+    adding_up(busy, MOST_TAKEN, of)
 }
 
 /// How many of these are of each kind, one that is on the border counting for both: as many as do
