@@ -81,14 +81,22 @@ def write_folder(
 
 
 def sweep(root: Path) -> None:
-    """Remove folders of makers that are gone. What cannot be locked is left alone, and so is a
-    folder with something in it but no lock: that is not ours.
+    """Remove this user's folders of makers that are gone. What cannot be locked is left alone, and
+    so is a folder with something in it but no lock: that is not ours. In a place that all may write
+    to, another user could put a link where his folder was, and root would empty what it leads to.
     """
     with contextlib.suppress(OSError):
         found = [one for one in os.scandir(root) if one.name.startswith(PREFIX)]
         for one in found:
-            if one.is_dir(follow_symlinks=False):
+            if one.is_dir(follow_symlinks=False) and _own(one):
                 _sweep(Path(one.path))
+
+
+def _own(one: os.DirEntry[str]) -> bool:
+    """Not where it went meanwhile."""
+    with contextlib.suppress(OSError):
+        return one.stat(follow_symlinks=False).st_uid == os.geteuid()
+    return False
 
 
 def is_held(lock: Path) -> bool:

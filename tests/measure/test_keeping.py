@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import fake_adapter
@@ -153,17 +154,30 @@ def test_what_a_killed_session_finished_gets_a_name(tmp_path: Path) -> None:
     living.drop()
 
 
-def test_folders_that_nobody_holds_are_swept(tmp_path: Path) -> None:
-    left, foreign = tmp_path / "homenode-measure-a", tmp_path / "homenode-measure-b"
-    for folder in (left, foreign):
-        folder.mkdir()
-    leftovers.hold(left).close()
-    with work_folder(tmp_path) as held:
-        assert not left.exists()
-        assert leftovers.sweep_folders(tmp_path, "homenode-measure-") == []
-        assert held.exists()
-    assert not held.exists()
-    assert foreign.exists()
+def test_who_starts_or_ends_beside_others_disturbs_none(tmp_path: Path) -> None:
+    """Between any two steps of one another may tidy up what killed sessions left."""
+
+    def measures(number: int) -> None:
+        for _ in range(30):
+            with work_folder(tmp_path) as held:
+                raw = RawOutputs(tmp_path / f"{number}.raw")
+                (held / "runs").mkdir()
+                raw.folder("one")
+                keeping.recover(tmp_path)
+                raw.drop()
+
+    with ThreadPoolExecutor(max_workers=8) as beside:
+        assert list(beside.map(measures, range(8))) == [None] * 8
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with (
+        pytest.raises(MeasureError, match=r"no folder can be made in .*none: No such file"),
+        work_folder(tmp_path / "none"),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_groups_of_dead_sessions_are_swept(tmp_path: Path) -> None:

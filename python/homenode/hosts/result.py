@@ -185,9 +185,12 @@ def raw_folder(path: Path) -> Path:
 
 def is_raw(folder: Path) -> bool:
     """Whether a folder is one of ours, or empty."""
-    if folder.is_symlink() or not folder.is_dir():
-        return False
-    return (folder / _MARK).is_file() or not any(folder.iterdir())
+    try:
+        if folder.is_symlink() or not folder.is_dir():
+            return False
+        return (folder / _MARK).is_file() or not any(folder.iterdir())
+    except FileNotFoundError:
+        return False  # another session put it in place, or away, meanwhile
 
 
 def staged_raw(place: Path, session: str) -> Path:
@@ -210,11 +213,16 @@ class RawOutputs:
         """Tells what this session stages from what others do."""
         self.staged = staged_raw(place, self.session)
         try:
-            self.staged.mkdir(parents=True)
-            mark = self.staged / _MARK
-            mark.write_text("raw outputs of a homenode measurement\n")
-            # Says that this session lives, wherever one looks from.
-            self._let_go = weakref.finalize(self, hold(mark).close)
+            # It gets its name when it is held: between the two, who tidies up would take it for
+            # one that a killed session left.
+            with staging(place.parent) as aside:
+                draft = aside / "new"
+                draft.mkdir()
+                mark = draft / _MARK
+                mark.write_text("raw outputs of a homenode measurement\n")
+                # Says that this session lives, wherever one looks from.
+                self._let_go = weakref.finalize(self, hold(mark).close)
+                draft.rename(self.staged)
         except OSError as error:
             self.drop()
             raise MeasureError(

@@ -27,7 +27,6 @@ from homenode.hosts.live import Host
 from homenode.hosts.live.cgroups import cpu_list
 from homenode.hosts.live.cpus import pick
 from homenode.hosts.live.gate import FOREIGN_LIMIT, STEAL_LIMIT
-from homenode.hosts.live.leftovers import hold, sweep_folders
 from homenode.hosts.live.network import Loopback
 from homenode.hosts.live.packages import cache_of
 from homenode.hosts.order import Turn, turns
@@ -36,11 +35,11 @@ from homenode.hosts.requirements import Refusal, refusals
 from homenode.hosts.result import RawOutputs, Result
 from homenode.hosts.settings import System
 from homenode.hosts.suite import Row, Suite
+from homenode.staging import staging
 
 PREPARE_LIMIT_S = 600.0
 _ON_DISK = Path("/var/tmp")  # noqa: S108 - a folder of our own is made in it
 """Not `/tmp`, which is memory on many hosts."""
-_PREFIX = "homenode-measure-"
 _FAILURES_OF_A_CELL = 2
 """A cell that has failed so often is left."""
 _OVERHEAD_GUESS_S = 3.0
@@ -501,21 +500,17 @@ def work_folder(where: Path | None) -> Iterator[Path]:
     refuses to be root finds its data.
     """
     place = where or (_ON_DISK if _ON_DISK.is_dir() else Path(tempfile.gettempdir()))
-    sweep_folders(place, _PREFIX)
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
-        lock = hold(folder)
-    except OSError as error:
-        raise MeasureError(
-            f"no folder can be made in {place}: {error.strerror}",
-            next_step="give another place with --folder",
-        ) from error
-    folder.chmod(0o711)
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            # Its place is there: one that was mistyped is not made.
+            folder = stack.enter_context(staging(place.resolve(strict=True)))
+            folder.chmod(0o711)
+        except OSError as error:
+            raise MeasureError(
+                f"no folder can be made in {place}: {error.strerror}",
+                next_step="give another place with --folder",
+            ) from error
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        lock.close()
 
 
 def refuse_absent(system: System, cpus: Sequence[int]) -> None:
