@@ -154,6 +154,10 @@ def test_processes_that_wake_each_other_are_simulated_only() -> None:
     with pytest.raises(HomenodeError, match=r"partition a: pairs of processes.*is simulated only"):
         layout(text).solve()
 
+    text = guest("a", pairs.replace("exchanges", 'rate = "9/s", exchanges'), 5)
+    with pytest.raises(HomenodeError, match=r"pairs whose transactions come at a rate is simulat"):
+        layout(text).solve()
+
 
 SEVERAL = """[
     {{ name = "web", kind = "transactions", rate = "{rate}/s", profile = "oltp" }},

@@ -435,6 +435,10 @@ def test_every_kind_of_load_that_has_an_amount_grows() -> None:
         "use": {"kind": "cores", "use": "1.5", "profile": "oltp"},
         "busy": {"kind": "cores", "busy": "15 %", "profile": "oltp"},
     }
+    asked = {"kind": "pairs", "count": 2, "rate": "20/s", "exchanges": 4, "profile": "oltp"}
+    one = layouts.crowded().with_({"partition.lpar1.workload": asked})
+    ((below, of),) = grown(one.partitions[0])
+    assert (below, of(2.0)) == ("workload.rate", "40/s")
     doubled = {"rate": "40/s", "count": 14, "use": "3", "busy": "30 %"}
     for key, table in tables.items():
         one = layouts.crowded().with_({"partition.lpar1.workload": table})

@@ -82,6 +82,59 @@ def test_what_they_do_is_told(tmp_path: Path) -> None:
     assert 0.8 < rate < 1.0
 
 
+AT_A_RATE = PAIRS.replace("count = 2", 'count = 2, rate = "300/s"')
+
+
+def test_pairs_at_a_rate_do_what_comes(tmp_path: Path) -> None:
+    """In a guest: a thread of their own makes their transactions, whose turns cost something."""
+    assert (
+        workload_of(AT_A_RATE).items()
+        >= {
+            "generator": {"rate_per_s": 300.0, "instructions": 5_000.0},
+            "think_ns": 0,
+        }.items()
+    )
+    few = run_scenario(load(AT_A_RATE), out=tmp_path)
+    assert few.metric("db", "etr_per_s").mean == pytest.approx(300.0, rel=0.1)
+
+    dear = AT_A_RATE.replace("rate =", "generator_instructions = 5e6, rate =")
+    more = run_scenario(load(dear), out=tmp_path)
+    # Five million instructions more for each, of which the rest of a transaction has 22.
+    rise = (
+        more.metric("db", "instructions_per_tx").mean - few.metric("db", "instructions_per_tx").mean
+    )
+    assert rise == pytest.approx(5e6 - 5e3, rel=0.05)
+
+
+def test_pairs_are_asked_one_way() -> None:
+    with pytest.raises(
+        ScenarioError, match=r"mine.toml:10.*clients think, or a rate says"
+    ) as caught:
+        load(AT_A_RATE.replace("rate =", 'think = "1 ms", rate ='))
+    assert "leave out think or rate" in str(caught.value)
+    with pytest.raises(ScenarioError, match="what makes transactions does so at a rate"):
+        load(PAIRS.replace("exchanges", "generator_instructions = 500, exchanges"))
+
+
+def test_pairs_at_a_rate_start_again_with_their_partition(tmp_path: Path) -> None:
+    stopped = (
+        TEXT.replace("WORKLOAD", AT_A_RATE)
+        + """
+[[change]]
+at = "1 s"
+partition = "db"
+running = false
+
+[[change]]
+at = "2 s"
+partition = "db"
+running = true
+"""
+    )
+    run = run_scenario(Scenario.from_toml(stopped, "mine.toml"), out=tmp_path)
+    assert run.metric("db", "etr_per_s").mean == pytest.approx(225.0, rel=0.1)
+
+
 HOST = """
 [machine]
 model = "intel-xeon-6240-2s"

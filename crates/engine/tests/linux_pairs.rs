@@ -7,8 +7,8 @@ use common::host::{cgroup, group, host_machine, host_spec, of_cgroup, share, thr
 use common::{loops, quiet_guest, run, Outcome, SECOND};
 use homenode_engine::sim::check;
 use homenode_engine::spec::{
-    Cgroup, Distribution, Guest, HostThreads, Linux, LockKind, Partition, Policy, Processors, Spec,
-    StreamPath, Workload,
+    Cgroup, Distribution, Generator, Guest, HostThreads, Linux, LockKind, Partition, Policy,
+    Processors, Spec, StreamPath, Workload,
 };
 
 const US: f64 = 1_000.0;
@@ -26,6 +26,7 @@ fn pairs(name: &str, cgroup: u16, count: u16) -> Partition {
         think: Distribution::Constant,
         burst_work: Distribution::Constant,
         message_bytes: 0,
+        generator: None,
     };
     let mut one = group(name, threads(2 * count, 100, of_cgroup(cgroup)), workload);
     one.profile.instructions_per_unit = WORK;
@@ -311,4 +312,85 @@ fn a_message_that_is_too_large_is_refused() {
     }
     let told = refused(&host("core:2", waking(0, 0), vec![one]));
     assert!(told.contains("message_bytes"), "{told}");
+}
+
+/// One whose pairs work for 210 us a transaction; a generator makes so many a second in turns of
+/// 20 us.
+fn generated(count: u16, rate_per_s: f64) -> Partition {
+    let mut one = pairs("a", 0, count);
+    one.processors = threads(2 * count + 1, 100, of_cgroup(0));
+    if let Workload::Pairs { generator, .. } = &mut one.workload {
+        *generator = Some(Generator {
+            rate_per_s,
+            instructions: 20.0 * US,
+        });
+    }
+    one
+}
+
+#[test]
+fn a_generator_is_woken_by_the_clock_and_wakes_a_client_for_each_transaction() {
+    // So rare that none meets another. Each has its turn, which ends before the client begins, and
+    // where it wakes the client one interrupt more than the messages.
+    for (cores, sent) in [("core:1", 0.0), ("core:3", 1.0)] {
+        let mut spec = host(cores, waking(30, 40), vec![generated(1, 4.0)]);
+        spec.duration_ns = 100 * SECOND;
+        let outcome = run(&spec, 0);
+        let done = outcome.total("a", "tx_done");
+        assert!((done / 100.0 - 4.0).abs() < 0.8, "{done}");
+        let cpu = outcome.total("a", "busy_ns") / done;
+        let messages = MESSAGES * sent;
+        close(cpu, WORK + 20.0 * US + (messages + sent) * 30.0 * US);
+        // From the end of the generator's turn on; it sends while the client comes out of idling.
+        let response = outcome.total("a", "response_ns") / done;
+        close(response, WORK + (messages + sent) * 40.0 * US);
+    }
+}
+
+#[test]
+fn transactions_come_at_the_rate_and_wait_for_a_client_in_order() {
+    // One processor that is busy for .575 of the time, with one client or many.
+    let rate = 2_500.0;
+    for count in [1, 16] {
+        let mut spec = host("core:1", waking(0, 0), vec![generated(count, rate)]);
+        spec.duration_ns = 4 * SECOND;
+        let outcome = run(&spec, 0);
+        let done = outcome.total("a", "tx_done");
+        assert!((done / 4.0 / rate - 1.0).abs() < 0.03, "{done}");
+        close(outcome.total("a", "busy_ns") / done, WORK + 20.0 * US);
+        let inside = outcome.total("a", "tx_arrived") - done;
+        assert!(inside.abs() < 20.0, "{inside}");
+    }
+}
+
+#[test]
+fn more_than_can_be_done_is_no_steady_state_and_loses_nothing() {
+    let outcome = run(
+        &host("core:1", waking(0, 0), vec![generated(4, 6_000.0)]),
+        0,
+    );
+    assert!(!outcome.summary.partitions[0].steady.is_steady);
+    assert!(outcome.total("a", "busy_ns") > 0.999e9);
+    let [came, done] = ["tx_arrived", "tx_done"].map(|name| outcome.total("a", name));
+    assert!(came > 1.2 * done, "{came} {done}");
+}
+
+#[test]
+fn a_generator_and_clients_that_think_exclude_each_other() {
+    let refused = |count: u16, think: u64, virtuals: u16| {
+        let mut one = generated(count, 100.0);
+        one.processors = threads(virtuals, 100, of_cgroup(0));
+        if let Workload::Pairs { think_ns, .. } = &mut one.workload {
+            *think_ns = think;
+        }
+        check(&host("core:2", waking(0, 0), vec![one])).map_err(|fault| fault.to_string())
+    };
+    assert!(refused(2, 0, 5).is_ok());
+    let told = refused(2, 1_000, 5).unwrap_err();
+    assert!(
+        told.contains("think_ns") && told.contains("a generator"),
+        "{told}"
+    );
+    let told = refused(2, 0, 4).unwrap_err();
+    assert!(told.contains("two for each pair and one more"), "{told}");
 }

@@ -194,6 +194,7 @@ fn pairs_of_processes_exchange_messages() {
         think: Distribution::Constant,
         burst_work: Distribution::Constant,
         message_bytes: 0,
+        generator: None,
     };
     pairs.profile.instructions_per_unit = 1e6;
     let outcome = run(&host("core:1", vec![pairs]), 0);

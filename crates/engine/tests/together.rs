@@ -31,6 +31,7 @@ fn pairs(count: u32) -> Workload {
         think: Distribution::Constant,
         burst_work: Distribution::Constant,
         message_bytes: 0,
+        generator: None,
     }
 }
 

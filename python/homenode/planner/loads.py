@@ -52,8 +52,9 @@ def divided(one: PlacedPartition, times: Fraction) -> dict[str, object] | None:
     """
     found: dict[str, object] = {}
     for place, load in _loads(one):
-        if isinstance(load, Transactions):
-            found[f"{place}.rate"] = RATE.format(round(load.rate * float(times), _DIGITS))
+        rate = _rate(load)
+        if rate is not None:
+            found[f"{place}.rate"] = RATE.format(round(rate * float(times), _DIGITS))
         elif isinstance(load, _COUNTED) and (load.count * times).denominator == 1:
             found[f"{place}.count"] = int(load.count * times)
         elif not isinstance(load, Idle):
@@ -68,9 +69,13 @@ def _loads(one: PlacedPartition) -> Iterator[tuple[str, object]]:
         yield f"workload.{spelt(name)}" if len(loads) > 1 else "workload", load
 
 
+def _rate(load: object) -> float | None:
+    return load.rate if isinstance(load, (Transactions, GuestTransactions, Pairs)) else None
+
+
 def _asked(load: object) -> Grown | None:
-    if isinstance(load, (Transactions, GuestTransactions)):
-        rate = load.rate
+    rate = _rate(load)
+    if rate is not None:
         return "rate", lambda times: RATE.format(round(rate * times, 3))
     if isinstance(load, (Users, GuestUsers)):
         return "count", _count(load.count)

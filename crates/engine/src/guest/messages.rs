@@ -81,6 +81,7 @@ mod tests {
             think: Distribution::Constant,
             burst_work: Distribution::Constant,
             message_bytes,
+            generator: None,
         })
     }
 

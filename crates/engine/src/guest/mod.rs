@@ -8,6 +8,7 @@ pub mod aix;
 mod charge;
 pub(crate) mod check;
 mod gang;
+pub mod generated;
 mod loads;
 pub mod memory;
 pub mod messages;

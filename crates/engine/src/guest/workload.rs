@@ -17,6 +17,8 @@ pub enum JobKind {
     Warehouse,
     /// A transaction of a pair of threads, with the one whose turn it is.
     Exchange,
+    /// The thread that makes those of a load's pairs.
+    Generator,
     /// A thread of a parallel program, which waits for the others when its part is done.
     Member,
     /// A processor-bound loop.

@@ -2,6 +2,7 @@
 
 use super::meters::Elapsed;
 use crate::cost::{core_ns, kernel_share};
+use crate::guest::generated::Generated;
 use crate::guest::messages::Messages;
 use crate::guest::mutex::Mutex;
 use crate::guest::workload::Shape;
@@ -29,6 +30,8 @@ pub struct LoadState {
     pub last_cpus: Vec<u16>,
     /// Messages of its pairs, if they bring something.
     pub messages: Option<Box<Messages>>,
+    /// What the generator of its pairs has before it, if they have one.
+    pub generated: Option<Box<Generated>>,
     /// Threads of each program that have not come to the barrier.
     pub at_work: Vec<u16>,
     /// The lock for which its threads sleep, if it has one.
@@ -109,6 +112,7 @@ fn load(spec: &Spec, of: PartitionId, place: usize, replication: u64) -> LoadSta
         playback: playback(spec, workload, profile),
         last_cpus: Vec::new(),
         messages: Messages::of(workload),
+        generated: None,
         at_work: Vec::new(),
         mutex: Mutex::of(profile, alone_ns, shape.burst_instructions),
         place,

@@ -17,6 +17,7 @@ mod counting;
 mod dispatch;
 mod event;
 mod gangs;
+mod generator;
 mod host;
 mod interrupting;
 mod interrupts;

@@ -48,22 +48,30 @@ impl<S: System> World<S> {
         let processes = self.sys.is_processes(&self.spec, partition);
         let own = |thread: u32| if processes { thread as u16 } else { NO_CPU };
         self.loads[load].last_cpus = (0..2 * count).map(own).collect();
-        (0..count).for_each(|pair| self.start_pair(load, pair as u16));
+        if !self.start_generator(load, count, own(2 * count)) {
+            (0..count).for_each(|pair| self.start_pair(load, pair as u16));
+        }
     }
 
     /// The client of a pair thinks, then has something to ask.
     fn start_pair(&mut self, load: LoadId, pair: u16) {
+        let id = self.new_exchange(load, pair);
+        self.jobs.get(id).thinks = true;
+        let think = self.loads[load].think();
+        self.schedule(self.now + think, Event::Wake(id));
+    }
+
+    /// A transaction of a pair, with its client.
+    pub fn new_exchange(&mut self, load: LoadId, pair: u16) -> JobId {
         let client = 2 * usize::from(pair);
         let id = self.jobs.add(Job {
             last_cpu: self.loads[load].last_cpus[client],
             member: pair,
             bursts_left: 2 * self.pair(load).exchanges,
-            thinks: true,
             ..Job::new(self.owner(load), JobKind::Exchange, 0.0, self.now)
         });
         self.draw_turn(id);
-        let think = self.loads[load].think();
-        self.schedule(self.now + think, Event::Wake(id));
+        id
     }
 
     /// Work until the next message: an even number of turns left is the client's.
@@ -118,28 +126,43 @@ impl<S: System> World<S> {
         self.make_runnable(id);
     }
 
-    /// The client has the last answer: it goes on with the next transaction, or thinks.
+    /// The client has the last answer: it goes on with the next transaction, or thinks or sleeps.
     fn end_exchange(&mut self, id: JobId, vp: VpId, at: ThreadId, thread: u8) {
         let (now, partition) = (self.now, self.vp(vp).partition);
         let load = self.jobs.get(id).load;
         let response = now - self.jobs.get(id).arrived_at;
         self.meters.integrate(partition, now);
-        if self.loads[load].shape.think_ns > Some(0.0) {
+        let mut came = now;
+        if self.loads[load].generated.is_some() {
             self.done(load, response);
-            self.meters.partitions[partition].runnable -= 1;
-            self.leave_thread(vp, at, thread);
-            let (pair, last) = (self.jobs.get(id).member, self.jobs.get(id).last_cpu);
-            self.loads[load].last_cpus[2 * usize::from(pair)] = last;
-            self.jobs.remove(id);
+            match self.next_generated(load) {
+                Some(at) => came = at,
+                None => return self.client_sleeps(id, vp, at, thread),
+            }
+        } else if self.loads[load].shape.think_ns > Some(0.0) {
+            self.done(load, response);
+            let pair = self.jobs.get(id).member;
+            self.client_leaves(id, vp, at, thread);
             return self.start_pair(load, pair);
+        } else {
+            self.goes_on_with_next(load, response);
         }
-        self.goes_on_with_next(load, response);
         let turns = 2 * self.pair(load).exchanges;
         let job = self.jobs.get(id);
-        job.arrived_at = now;
+        job.arrived_at = came;
         job.bursts_left = turns;
         self.draw_turn(id);
         self.threads[at].instructions += self.jobs.get(id).instructions;
         self.lay_out_in_place(id, at);
+    }
+
+    /// A client has nothing to ask for now; its transaction, which is done, goes.
+    pub fn client_leaves(&mut self, id: JobId, vp: VpId, at: ThreadId, thread: u8) {
+        let job = self.jobs.get(id);
+        let (load, pair, last) = (job.load, job.member, job.last_cpu);
+        self.meters.partitions[job.partition].runnable -= 1;
+        self.leave_thread(vp, at, thread);
+        self.loads[load].last_cpus[2 * usize::from(pair)] = last;
+        self.jobs.remove(id);
     }
 }

@@ -213,7 +213,7 @@ impl<S: System> World<S> {
         if When::at(job.arrived_at) < self.guests[partition].runs_from {
             return self.jobs.remove(id); // Its partition was stopped.
         }
-        let rested = job.kind == JobKind::Loop;
+        let rested = matches!(job.kind, JobKind::Loop | JobKind::Generator);
         if thought || rested {
             job.arrived_at = now;
         }
@@ -260,6 +260,7 @@ impl<S: System> World<S> {
                 self.asks_device_by(id, vp);
             }
             JobKind::Request => self.has_done_io(id, vp),
+            JobKind::Generator => self.has_generated(id, vp),
             JobKind::Transaction => {
                 let user = u32::from(job.last_cpu);
                 self.done(load, now - arrived);

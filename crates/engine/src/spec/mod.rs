@@ -37,7 +37,7 @@ pub use policy::Policy;
 pub use profile::{LockKind, Profile};
 pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
 pub use virtualized::{Virtualized, Walks};
-pub use workload::{Distribution, Load, Spread, Workload};
+pub use workload::{Distribution, Generator, Load, Spread, Workload};
 pub use zvm::{
     CpLocks, CpPaths, CpShare, ExcessUse, GuestWork, PlayedWork, Role, Unparking, VirtualMachine,
     Zvm,

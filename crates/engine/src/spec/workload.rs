@@ -75,6 +75,10 @@ pub enum Workload {
         /// What a request brings, and an answer [bytes].
         #[serde(default)]
         message_bytes: u64,
+        /// The thread that makes the transactions, in place of clients that think; of plain
+        /// processes it has the virtual processor after those of the pairs.
+        #[serde(default)]
+        generator: Option<Generator>,
     },
     /// Parallel programs: all threads of one do their part of a step, wait for each other at a
     /// barrier, and begin the next step together. A step is a transaction. Closed.
@@ -129,6 +133,16 @@ pub struct Load {
     pub workload: Workload,
     /// How it behaves on a processor.
     pub profile: Profile,
+}
+
+/// A thread that makes the transactions of pairs, and wakes a client for each.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Generator {
+    /// Transactions that it makes [1/s], at random times (Poisson).
+    pub rate_per_s: f64,
+    /// What it executes for each.
+    pub instructions: f64,
 }
 
 fn exponential() -> Distribution {

@@ -51,6 +51,11 @@ from homenode.model.spec import (
     WorkloadSpec,
 )
 
+_GENERATOR_INSTRUCTIONS = 5_000.0
+"""Of a transaction: a sleep until it is due, a look at the clock, a place in a queue, and a signal
+to who waits for one. Assumed, 2,000 to 20,000.
+"""
+
 
 def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
     """The engine's input (`crates/engine/src/spec/`)."""
@@ -323,6 +328,9 @@ def _pairs(workload: Pairs) -> PairsSpec:
     }
     if workload.message:
         pairs["message_bytes"] = workload.message
+    if workload.rate is not None:
+        turn = workload.generator_instructions or _GENERATOR_INSTRUCTIONS
+        pairs["generator"] = {"rate_per_s": workload.rate, "instructions": turn}
     return {**pairs, **_constant_think(workload)}
 
 

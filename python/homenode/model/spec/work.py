@@ -59,6 +59,13 @@ class WarehousesSpec(CountedSpec):
     kind: Literal["warehouses"]
 
 
+class GeneratorSpec(TypedDict):
+    """A thread that makes the transactions of pairs, and wakes a client for each."""
+
+    rate_per_s: float
+    instructions: float
+
+
 class PairsSpec(CountedSpec, ThinkSpec):
     """Pairs of threads that wake each other."""
 
@@ -68,6 +75,7 @@ class PairsSpec(CountedSpec, ThinkSpec):
     think_ns: int
     burst_work: Shape
     message_bytes: NotRequired[int]
+    generator: NotRequired[GeneratorSpec]
 
 
 class BarriersSpec(CountedSpec):

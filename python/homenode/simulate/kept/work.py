@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from homenode.model.spec import PartitionSpec
+from homenode.model.spec import PartitionSpec, WorkloadSpec
 from homenode.simulate.kept.books import Work
 
 _CLOSED = ("users", "loops", "warehouses", "pairs", "barriers", "web")
@@ -10,9 +10,14 @@ _CLOSED = ("users", "loops", "warehouses", "pairs", "barriers", "web")
 
 
 def kinds_of(partition: PartitionSpec) -> set[str]:
-    """Which kinds of work it does."""
+    """Which kinds of work it does; pairs that are asked at a rate do `transactions`."""
     beside = partition.get("beside", ())
-    return {partition["workload"]["kind"], *(one["workload"]["kind"] for one in beside)}
+    return {_kind(partition["workload"]), *(_kind(one["workload"]) for one in beside)}
+
+
+def _kind(workload: WorkloadSpec) -> str:
+    asked = workload["kind"] == "pairs" and "generator" in workload
+    return "transactions" if asked else workload["kind"]
 
 
 def work_done(

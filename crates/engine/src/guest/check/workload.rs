@@ -6,7 +6,7 @@ use crate::check::{at_most, range, within, Checked, Owner, Wrong, LONGEST_NS};
 use crate::cost::{core_per_ns, reference_drains};
 use crate::guest::Scheduler;
 use crate::spec::{
-    Aix, Gang, Guest, Load, Machine, Partition, Processors, Profile, Spec, Workload,
+    Aix, Gang, Generator, Guest, Load, Machine, Partition, Processors, Profile, Spec, Workload,
 };
 
 /// What a message may bring [bytes].
@@ -293,6 +293,7 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
             client_share,
             think_ns,
             message_bytes,
+            generator,
             ..
         } => {
             within(owner, ("pairs", "count"), count.into(), 1, 16_000)?;
@@ -304,7 +305,8 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
                 ("think_ns", think_ns, LONGEST_NS),
                 ("message_bytes", message_bytes, LARGEST_MESSAGE),
             ];
-            at_most(owner, &most)
+            at_most(owner, &most)?;
+            generator.map_or(Ok(()), |told| check_generator(told, think_ns, owner))
         }
         Workload::Barriers { count, threads, .. } => check_programs(count, threads, owner),
         Workload::Loops {
@@ -322,6 +324,23 @@ fn check_workload(workload: &Workload, owner: &Owner) -> Checked {
         Workload::Trace { .. } => check_trace(workload, owner),
         _ => Ok(()),
     }
+}
+
+fn check_generator(told: Generator, think_ns: u64, owner: &Owner) -> Checked {
+    if think_ns > 0 {
+        let wanted = "0 beside a generator, which says when clients ask";
+        return Err(range(owner, "think_ns", think_ns as f64, wanted));
+    }
+    let owner = &owner.within("generator");
+    let (rate, turn) = (told.rate_per_s, told.instructions);
+    if !(LEAST_RATE_PER_S..=1e7).contains(&rate) {
+        return Err(range(owner, "rate_per_s", rate, "1e-8 to 1e7"));
+    }
+    // Shorter than the clock's resolution it would never let time go on.
+    if !(100.0..=1e9).contains(&turn) {
+        return Err(range(owner, "instructions", turn, "100 to 1e9"));
+    }
+    Ok(())
 }
 
 fn check_programs(count: u32, threads: u16, owner: &Owner) -> Checked {

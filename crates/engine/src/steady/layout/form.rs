@@ -289,6 +289,9 @@ fn only_simulated(
         Workload::Pairs { message_bytes, .. } if message_bytes > 0 => {
             Some("pairs whose messages bring something")
         }
+        Workload::Pairs {
+            generator: Some(_), ..
+        } => Some("pairs whose transactions come at a rate"),
         _ => None,
     }
 }

@@ -89,13 +89,15 @@ class Warehouses(Load):
 
 class Pairs(Load):
     """Pairs of threads, a client and a server: the client asks and sleeps, the server works,
-    answers and sleeps, and each message wakes the other. On a Linux host they are plain processes
-    without `kvm`.
+    answers and sleeps, and each message wakes the other. With a `rate` one thread more makes the
+    transactions, and wakes a client for each. On a Linux host they are plain processes without
+    `kvm`.
     """
 
     kind: Literal["pairs"] = Field(description="which kind of work it is")
     count: Annotated[int, Field(ge=1, le=16_000)] = Field(
-        description="how many pairs there are; two virtual processors each, as processes of a host"
+        description="how many pairs there are; two virtual processors each, as processes of a host,"
+        " and one more with a rate"
     )
     exchanges: Annotated[int, Field(ge=1, le=10_000)] = Field(
         description="requests of a transaction, each with its answer"
@@ -107,11 +109,33 @@ class Pairs(Load):
     think_distribution: BurstWork = Field(
         "exponential", description="distribution of the think time"
     )
+    rate: Annotated[float, Quantity(RATE, "1e-8/s", "1e7/s")] | None = Field(
+        None,
+        description="in place of thinking: transactions that a thread of its own makes, at random"
+        " times, whether or not earlier ones are done; each wakes a client, or waits for one",
+    )
+    generator_instructions: Annotated[float, Field(ge=100, le=1e9)] | None = Field(
+        None,
+        description="what that thread executes for each; usually 5,000, assumed, 2,000 to 20,000",
+    )
     burst_work: BurstWork = Field(
         "exponential", description="distribution of the work between two messages"
     )
     message: Message = Field(0, description='what a request brings, and an answer, such as "4 KiB"')
     profile: Profile
+
+    @model_validator(mode="after")
+    def _asks_one_way(self) -> Pairs:
+        """Clients think, or are woken at a rate."""
+        if self.rate is not None and self.think:
+            there = "clients think, or a rate says when they ask"
+            step = "leave out think or rate"
+            raise PydanticCustomError("fact", "pairs", {"there": there, "next_step": step})
+        if self.rate is None and self.generator_instructions is not None:
+            there = "what makes transactions does so at a rate"
+            step = 'write rate = "500/s" beside it'
+            raise PydanticCustomError("fact", "pairs", {"there": there, "next_step": step})
+        return self
 
 
 class Barriers(Load):

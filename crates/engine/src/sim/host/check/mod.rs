@@ -128,9 +128,13 @@ fn check_shared(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     }
 }
 
-/// Pairs that are plain processes of a Linux host have two threads each, with nothing in between.
+/// Pairs that are plain processes of a Linux host have two threads each, with nothing in between;
+/// after them comes their generator, if they have one.
 fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
-    let Workload::Pairs { count, .. } = partition.workload else {
+    let Workload::Pairs {
+        count, generator, ..
+    } = partition.workload
+    else {
         return Ok(());
     };
     let Processors::Shared {
@@ -154,8 +158,14 @@ fn check_pairs(spec: &Spec, partition: &Partition, owner: &Owner) -> Checked {
     let (gangs, instead) = (&guest.within("gangs"), "leave them out");
     let any = !partition.guest.unix().gangs.is_empty();
     refuse_if(spec, gangs, any, what, instead)?;
-    let name = "number of virtual processors, two for each pair,";
-    let (there, threads) = (u64::from(*r#virtual), 2 * u64::from(count));
+    let (name, more) = match generator {
+        None => ("number of virtual processors, two for each pair,", 0),
+        Some(_) => (
+            "number of virtual processors, two for each pair and one more,",
+            1,
+        ),
+    };
+    let (there, threads) = (u64::from(*r#virtual), 2 * u64::from(count) + more);
     let field = (name, "processors.virtual");
     within(owner, field, there, threads.max(2), threads)
 }
