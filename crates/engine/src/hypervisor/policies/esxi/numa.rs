@@ -5,7 +5,7 @@
 //! most one a node as long as there are nodes. Where its memory lies decides where a client begins,
 //! else the least loaded node. Memory follows one that moves, as the simulation moves pages.
 
-use super::claims::{divide, Claim};
+use super::claims::{divide, Claim, Part};
 use super::{Client, Doing, Esxi, Vm};
 use crate::kernel::When;
 
@@ -172,8 +172,7 @@ impl Esxi {
     /// get is in them.
     pub(super) fn count_shares(&mut self, wanted: &[f64]) {
         let all = self.cores.len() as f64;
-        let claim = |vm: &Vm| {
-            let wants: f64 = wanted[vm.worlds.numbers()].iter().sum();
+        let claim = |vm: &Vm, wants: f64| {
             let claim = Claim {
                 shares: vm.shares,
                 reserved: vm.reservation,
@@ -181,7 +180,8 @@ impl Esxi {
             };
             (vm.pool, claim)
         };
-        let claims: Vec<_> = self.vms.iter().map(claim).collect();
+        let wants = |vm: &Vm| wanted[vm.worlds.numbers()].iter().sum();
+        let claims: Vec<_> = self.vms.iter().map(|vm| claim(vm, wants(vm))).collect();
         let parts = divide(all, &self.pools, &claims);
         self.share_limits(&claims);
         let period = self.rules.rebalance_ns as f64;
@@ -190,6 +190,32 @@ impl Esxi {
             for vp in vm.worlds {
                 self.worlds[vp].due_ns += part.due / vm.worlds.len() as f64 * period;
             }
+        }
+        let usable = |vm: &Vm| claim(vm, vm.worlds.len() as f64);
+        let usable: Vec<_> = self.vms.iter().map(usable).collect();
+        self.count_limits(&divide(all, &self.pools, &usable));
+    }
+
+    /// Who has a limit counts for what that leaves it, by what the others are due for a share: what
+    /// one has used is held against what it is entitled to, and a limit is part of that. With all
+    /// of its shares one of many virtual processors would be before all others whenever it may run
+    /// again, on all processors at once. Where each could have all that it can use nobody counts
+    /// for less than that.
+    fn count_limits(&mut self, entitled: &[Part]) {
+        let due = |(vm, part): (&Vm, &Part)| part.due / vm.counts;
+        let free = self.vms.iter().zip(entitled);
+        let free = free.filter(|(vm, _)| vm.limits.is_empty());
+        let rate = free.map(due).fold(0.0, f64::max);
+        if rate <= 0.0 {
+            return;
+        }
+        for (vm, part) in self.vms.iter_mut().zip(entitled) {
+            let entitled = part.due / rate;
+            vm.counts = if vm.limits.is_empty() {
+                vm.counts.max(entitled)
+            } else {
+                entitled
+            };
         }
     }
 }

@@ -37,7 +37,24 @@ impl Esxi {
         if next.is_some() && next != runner {
             self.spread(core);
         }
+        if given.is_some() {
+            self.look_elsewhere(now);
+        }
         next
+    }
+
+    /// A sibling got the processor to which one may have been sent that has become ready at this
+    /// instant: who is far enough behind looks for another, or would wait for a whole quantum.
+    fn look_elsewhere(&mut self, now: u64) {
+        for vp in self.ready.clone() {
+            let world = &self.worlds[vp];
+            if world.since < now || self.vms[world.vm].is_held() {
+                continue;
+            }
+            if let Some(core) = self.ahead_for(vp, now) {
+                self.ask(core);
+            }
+        }
     }
 
     fn may_stay(&self, vp: VpId, core: CoreId) -> bool {

@@ -56,7 +56,7 @@ impl Esxi {
     }
 
     /// The processor whose runner is furthest ahead of a world that waits.
-    fn ahead_for(&mut self, vp: VpId, now: u64) -> Option<CoreId> {
+    pub(super) fn ahead_for(&mut self, vp: VpId, now: u64) -> Option<CoreId> {
         let all = self.reach(vp);
         for core in &all {
             self.book(*core, now);
