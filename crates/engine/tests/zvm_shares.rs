@@ -79,8 +79,8 @@ fn asking(dice: &mut Dice, all: &mut Vec<VirtualMachine>, processors: u16) {
     }
 }
 
-/// Water-filling within processors, limits and demands. What nobody within his limit can use goes to
-/// those whose limit is soft.
+/// Water-filling within processors, limits and demands. What nobody within his limit can use goes
+/// to those whose limit is soft.
 fn promised(all: &[VirtualMachine], demands: &[f64], processors: u16) -> Vec<f64> {
     let shares: Vec<_> = all.iter().map(|one| one.share).collect();
     let there = f64::from(processors);
@@ -336,8 +336,8 @@ fn what_limits_leave_goes_by_shares() {
     }
 }
 
-/// The one without a limit has fewer virtual processors than there are processors, so that none idles
-/// only if some of the limited one's run at any time.
+/// The one without a limit has fewer virtual processors than there are processors, so that none
+/// idles only if some of the limited one's run at any time.
 #[test]
 fn a_hard_limit_leaves_no_processor_idle_by_turns() {
     for vertical in [false, true] {
