@@ -45,6 +45,8 @@ fn paging() -> Paging {
         aliases: 2,
         transport: true,
         paths: 0,
+        exchange_ns: 0,
+        link_page_ns: 0,
         bytes: 8192 * GIB,
         block_pages: 20,
         scan_ns: 5_000,

@@ -262,3 +262,36 @@ def test_what_cannot_be_taken_is_said_and_kept(
     assert any(said in one for one in notices(facts))
     (file,) = write_tables([tmp_path / "lab.txt"], tmp_path / "kept")
     assert pl.read_parquet(file).height == 1
+
+
+# The heading as IBM's documentation of z/VM 7.3 shows it; the figures are of our own.
+GROUPS = ("<----- Combined -------->", "<------ Exclusive ------>", "<-------- Shared -------->")
+LOCKLOG = f"""\
+  FCX265      CPU 2817  SER 36D85  Interval 00:00:30 - 07:33:30    Perf. Monitor
+
+{"":23}<--------------------- Spin Lock Collision Activity {"-" * 27}>
+{"":23}{"  ".join(GROUPS)}
+  Interval             Colls AvgSpin  Spin  CADs  Colls AvgSpin  Spin  CADs{"":3}{{columns}}
+  End Time LockName     /sec    usec %Busy  /sec   /sec    usec %Busy  /sec{"":4}{{units}}
+  >>Mean>> RSACALLK       .1    .249  .000    .1     .1    .249  .000    .0{"":6}{{nothing}}
+  00:01:30 RSACALLK      2.3    .249  .107    .1    1.3    .250  .000    .0{"":6}{{nothing}}
+  00:02:30 >>Total>  99999.9   1.250  10.5   2.1   12.3    .249  1.00    .0{"":6}{{nothing}}
+""".format(
+    columns="Colls AvgSpin  Spin  CADs",
+    units="/sec    usec %Busy  /sec",
+    nothing=".0    .000  .000    .0",
+)
+
+
+def test_the_log_of_locks_is_read_as_it_is_documented(view: GuestView, tmp_path: Path) -> None:
+    ours = fcx.report("LOCKLOG").render(view, "zvm", False).splitlines()
+    assert ours[1:6] == LOCKLOG.splitlines()[1:6]
+    assert ours[6].startswith("  >>Mean>> scheduler    ....    ....  ")
+    (tmp_path / "lab.txt").write_text(LOCKLOG, encoding="utf-8")
+    (file,) = write_tables([tmp_path / "lab.txt"], tmp_path / "kept")
+    table = pl.read_parquet(file)
+    assert table["LockName"].to_list() == ["RSACALLK", ">>Total>"]
+    assert table["Combined Colls /sec"].to_list() == [2.3, 99999.9]
+    assert table["Combined AvgSpin usec"].to_list() == [0.249, 1.25]
+    assert table["Exclusive Spin %Busy"].to_list() == [0.0, 1.0]
+    assert table["Shared CADs /sec"].to_list() == [0.0, 0.0]

@@ -163,6 +163,27 @@ def test_paging_space(text: str) -> None:
     assert guest(Scenario.from_toml(text))["paging"] is None
 
 
+def test_channels_have_what_their_mode_takes(text: str) -> None:
+    def channels(more: str) -> dict[str, Any]:
+        volumes = f'paging = {{ volumes = 8, size = "8 TiB", {more} }}'
+        paged = text.replace('memory = "64 GiB"', f'memory = "16 GiB"\n{volumes}')
+        found = guest(Scenario.from_toml(paged))["paging"]
+        names = ("paths", "exchange_ns", "link_page_ns")
+        return {name: found[name] for name in names if name in found}
+
+    shipped = control_program().paging
+    assert channels('mode = "transport"') == {}
+    assert channels('mode = "command", paths = 4') == {"paths": 4}
+    assert channels("paths = 4") == {
+        "paths": 4,
+        "exchange_ns": shipped.exchange.value,
+        "link_page_ns": shipped.link_page.value,
+    }
+    # What IBM measured: I/Os of a page in a second, and bytes in a second each way.
+    assert 1e9 / shipped.exchange.value == pytest.approx(92_000, rel=0.01)
+    assert 4096e9 / shipped.link_page.value == pytest.approx(800e6, rel=0.01)
+
+
 def test_numbers_of_the_control_program_are_the_shipped_ones(text: str) -> None:
     spec, shipped = guest(Scenario.from_toml(text)), control_program()
     for part, found in (("paths", spec["paths"]), ("locks", spec["locks"])):

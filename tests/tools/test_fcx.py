@@ -129,6 +129,16 @@ def test_locks_spin_a_share_of_busy(view: GuestView) -> None:
     assert told["scheduler"]["AvgSpin usec"] is None
 
 
+def test_the_log_of_locks_adds_up_to_the_sum_over_time(view: GuestView) -> None:
+    told = rows(view, "LOCKLOG")
+    total = [row["spin_busy_pct"] for row in told if row["lock"] == ">>Total>"]
+    others = sum(row["spin_busy_pct"] for row in told if row["lock"] != ">>Total>")
+    assert sum(total) == pytest.approx(others)
+    (sums,) = (row for row in rows(view, "LOCKACT") if row["LockName"] == ">>Total>>")
+    assert sums["Spin usec/s"] > 0
+    assert sum(total) / len(total) == pytest.approx(sums["Spin usec/s"] / 1e4)
+
+
 STATES = ("%RUN", "%CPU", "%PGW", "%OTH")
 
 

@@ -87,26 +87,81 @@ fn command_mode_takes_longer_on_the_channel() {
     assert!((more - 10_000.0 * pages).abs() < 20_000.0, "{more}");
 }
 
-#[test]
-fn command_mode_waits_for_channel_paths_and_transport_mode_does_not() {
-    let of = |transport, paths| {
-        let paging = Paging {
-            transport,
-            paths,
-            control_units: 2,
-            ..quick(16)
-        };
-        Closed::run(&paging, 16, 1_000_000_000).all()
+/// Sixteen volumes of two control units at work, with so many channels.
+fn channels(transport: bool, paths: u16, change: impl Fn(&mut Paging)) -> VolumeCounters {
+    let mut paging = Paging {
+        transport,
+        paths,
+        control_units: 2,
+        ..quick(16)
     };
-    let of_paths = [1, 2, 4, 8].map(|paths| of(false, paths));
-    let pend = |all: &VolumeCounters| all.pend_ns / all.ios;
-    assert!(of_paths.is_sorted_by(|few, many| few.ios <= many.ios && pend(few) >= pend(many)));
-    // One path of each of two units is nearly always at work, and no more than that.
-    let used = of_paths[0].conn_ns as f64 / 2e9;
+    change(&mut paging);
+    Closed::run(&paging, 16, 1_000_000_000).all()
+}
+
+fn pend_ns(all: &VolumeCounters) -> u64 {
+    all.pend_ns / all.ios
+}
+
+#[test]
+fn command_mode_waits_for_channels_that_all_control_units_share() {
+    let of = |paths| channels(false, paths, |_| {});
+    let some = [1, 2, 4, 8, 16].map(of);
+    assert!(some.is_sorted_by(|few, many| few.ios <= many.ios && pend_ns(few) >= pend_ns(many)));
+    // One channel is nearly always at work, and no more than that.
+    let used = some[0].conn_ns as f64 / 1e9;
     assert!(used > 0.95 && used < 1.001, "{used}");
-    // Eight volumes of a unit with a path each wait for none, as if there were no end of paths.
-    assert_eq!(of_paths[3], of(false, 0));
-    assert_eq!(of(true, 1), of(true, 0));
+    // As many channels as volumes: none is waited for, as if there were no end of them.
+    assert_eq!(some[4], of(0));
+}
+
+#[test]
+fn transport_mode_is_limited_by_exchanges_and_by_links() {
+    let of = |paths, exchange_ns, link_page_ns| {
+        channels(true, paths, |paging| {
+            (paging.exchange_ns, paging.link_page_ns) = (exchange_ns, link_page_ns);
+            (paging.pend_ns, paging.connect_ns, paging.page_ns) = (1000, 1000, 100);
+            (paging.changed, paging.scan_ns) = (0.0, 10);
+        })
+    };
+    let endless = of(0, 0, 0);
+    assert_eq!(of(1, 0, 0), endless);
+    // A channel does 1e9 / exchange I/Os a second, and a link moves 1e9 / page pages.
+    for paths in [1, 2] {
+        let busy = of(paths, 50_000, 0).ios as f64 / f64::from(paths) / 20_000.0;
+        assert!((busy - 1.0).abs() < 0.01, "{paths}: {busy}");
+        let moved = of(paths, 0, 20_000).pages as f64 / f64::from(paths) / 50_000.0;
+        assert!((moved - 1.0).abs() < 0.01, "{paths}: {moved}");
+    }
+    let seldom = of(64, 1000, 100);
+    assert!(pend_ns(&seldom) < 1010 && seldom.ios > endless.ios * 98 / 100);
+}
+
+#[test]
+fn pend_grows_with_the_blocks_of_others_at_the_same_rate_of_pages() {
+    let of = |block_pages, servers| {
+        let paging = Paging {
+            paths: 1,
+            exchange_ns: 1000,
+            link_page_ns: 3000,
+            block_pages,
+            // Disks that are never waited for keep readers from going in step.
+            storage: StorageServer {
+                cache_bytes: 0,
+                stage_pages: 1.0,
+                disks: 20_000,
+                disk_ns: 5_000_000,
+            },
+            ..quick(2000)
+        };
+        Closed::run(&paging, servers, 1_000_000_000).all()
+    };
+    // Many servers with small blocks do as much as fewer with large ones.
+    let [small, large] = [of(4, 240), of(16, 62)];
+    let (few, many) = (small.pages as f64, large.pages as f64);
+    assert!((few / many - 1.0).abs() < 0.1, "{few} {many}");
+    let waits = [small, large].map(|all| pend_ns(&all) - quick(64).pend_ns);
+    assert!(waits[0] > 0 && waits[1] > 2 * waits[0], "{waits:?}");
 }
 
 #[test]

@@ -124,6 +124,22 @@ fn published_example_with_capping() {
     weights_are_kept([(500, 6, 0.5), (480, 3, 0.96), (20, 3, 0.04)], true);
 }
 
+/// 1.2 engines on two logical cores: six tenths of each, in either polarization.
+#[test]
+fn published_example_of_two_logical_cores() {
+    for polarize in [|p| p, vertical] {
+        let small = polarize(busy("small", 200, 2));
+        let (spec, outcome) = run_all(z("core:6"), vec![small, busy("rest", 800, 6)]);
+        assert!((used(&outcome, &spec, "small") - 1.2).abs() < 0.004);
+        let [partition, cpu, user] = ["partition", "cpu", "user_ns"].map(|of| outcome.cpu.at(of));
+        let mut each = [0.0; 2];
+        for row in outcome.cpu.rows().filter(|row| row[partition] == 0) {
+            each[row[cpu] as usize] += row[user] as f64 / spec.duration_ns as f64;
+        }
+        assert!(each.iter().all(|of| (of - 0.6).abs() < 0.02), "{each:?}");
+    }
+}
+
 #[test]
 fn published_example_without_capping() {
     weights_are_kept([(500, 6, 0.5), (300, 3, 0.6), (200, 3, 0.4)], false);

@@ -79,15 +79,29 @@ fn asking(dice: &mut Dice, all: &mut Vec<VirtualMachine>, processors: u16) {
     }
 }
 
-/// Water-filling within processors, limits and demands.
+/// Water-filling within processors, limits and demands. What nobody within his limit can use goes
+/// to those whose limit is soft.
 fn promised(all: &[VirtualMachine], demands: &[f64], processors: u16) -> Vec<f64> {
     let shares: Vec<_> = all.iter().map(|one| one.share).collect();
     let there = f64::from(processors);
-    let most = all.iter().zip(limits(all)).zip(demands);
-    let most: Vec<f64> = most
-        .map(|((one, limit), demand)| demand.min(f64::from(one.cpus)).min(limit * there))
+    let wishes = all.iter().zip(demands);
+    let wishes: Vec<f64> = wishes
+        .map(|(one, of)| of.min(f64::from(one.cpus)))
         .collect();
-    water_fill(there, &weights(&shares), &most)
+    let least = |(wish, limit): (&f64, f64)| wish.min(limit * there);
+    let most: Vec<f64> = wishes.iter().zip(limits(all)).map(least).collect();
+    let mut filled = water_fill(there, &weights(&shares), &most);
+    let beyond = all.iter().zip(&wishes).zip(&filled);
+    let beyond: Vec<f64> = beyond
+        .map(|((one, wish), has)| if one.limit_hard { 0.0 } else { wish - has })
+        .collect();
+    let left = there - filled.iter().sum::<f64>();
+    let more = water_fill(left, &weights(&shares), &beyond);
+    filled
+        .iter_mut()
+        .zip(more)
+        .for_each(|(has, more)| *has += more);
+    filled
 }
 
 fn contest(dice: &[u16]) -> Contest {
@@ -318,6 +332,33 @@ fn what_limits_leave_goes_by_shares() {
         let threads = promised(&zvm.machines, &[f64::INFINITY; 6], 32);
         assert!((threads[0] / threads[2] - 20.0).abs() < 1e-9);
         kept.wanted = threads.iter().map(|of| of / f64::from(smt)).collect();
+        assert_promise(&mut kept);
+    }
+}
+
+/// The one without a limit has fewer virtual processors than there are processors, so that none
+/// idles only if some of the limited one's run at any time.
+#[test]
+fn a_hard_limit_leaves_no_processor_idle_by_turns() {
+    for vertical in [false, true] {
+        let mut kept = loops(9, 8, &[(64, 400), (38, 1000)], vertical);
+        let zvm = cp(&mut kept.spec.partitions[0]);
+        zvm.machines[1].maximum = Some(CpShare::Absolute(0.25));
+        zvm.machines[1].limit_hard = true;
+        kept.wanted = vec![54.0, 18.0];
+        assert_promise(&mut kept);
+    }
+}
+
+/// What nobody within his limit can use is for who has passed a soft one.
+#[test]
+fn a_soft_limit_leaves_no_processor_idle() {
+    for vertical in [false, true] {
+        let mut kept = loops(9, 8, &[(60, 400), (38, 1000)], vertical);
+        let zvm = cp(&mut kept.spec.partitions[0]);
+        zvm.machines[1].maximum = Some(CpShare::Absolute(0.1));
+        kept.wanted = promised(&zvm.machines, &[f64::INFINITY; 2], 72);
+        assert!((kept.wanted[1] - 12.0).abs() < 1e-9);
         assert_promise(&mut kept);
     }
 }

@@ -84,6 +84,8 @@ pub(crate) fn check_paging(paging: &Paging, owner: &Owner) -> Checked {
         ("paging.connect_ns", paging.connect_ns, 60 * second),
         ("paging.command_page_ns", paging.command_page_ns, second),
         ("paging.page_ns", paging.page_ns, second),
+        ("paging.exchange_ns", paging.exchange_ns, second),
+        ("paging.link_page_ns", paging.link_page_ns, second),
         (
             "paging.storage.disk_ns",
             paging.storage.disk_ns,

@@ -4,6 +4,7 @@
 //! [`Pager`] takes requests and says when they are done. What a device does by chance comes from
 //! named streams, so that it moves nobody else's.
 
+mod channels;
 pub(crate) mod check;
 mod list;
 pub mod memory;

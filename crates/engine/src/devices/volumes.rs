@@ -5,18 +5,16 @@
 //!
 //! ```text
 //! queue        until the volume or an alias takes it
-//! pend         until its channel program runs at the volume, and for a channel path
+//! pend         until its channel program runs at the volume, and for a channel
 //! disconnect   until the data is in the storage server's cache: nothing on a hit
 //! connect      on the channel: for each I/O, and for each page; longer in command mode
 //! ```
 //!
-//! Service is pend, disconnect and connect, response is that and the queue. In command mode the
-//! commands of a channel program follow each other, and it has a path of its control unit for as
-//! long as it is connected; others wait for one, first come, first served. In transport mode it is
-//! one exchange, and those of many I/Os share the paths, which are never the limit.
+//! Service is pend, disconnect and connect, response is that and the queue.
 
 use std::collections::VecDeque;
 
+use super::channels::Channels;
 use super::storage::{Storage, StorageCounters};
 use crate::kernel::{Priority, Queue, Stream, Time};
 use crate::spec;
@@ -86,14 +84,6 @@ enum Event {
     End(u32),
 }
 
-/// Channel paths of a control unit.
-#[derive(Clone, Default)]
-struct Paths {
-    free: u16,
-    /// I/Os that wait for one, and since when.
-    waiting: VecDeque<(u32, Time)>,
-}
-
 #[derive(Default)]
 struct Volume {
     busy: bool,
@@ -109,8 +99,7 @@ pub(super) struct Volumes {
     volumes: Vec<Volume>,
     /// Aliases to spare of each control unit.
     aliases: Vec<u16>,
-    /// Paths of each; none where they are never the limit.
-    paths: Vec<Paths>,
+    channels: Channels,
     storage: Storage,
     choice: Stream,
     events: Queue<Event>,
@@ -126,11 +115,6 @@ impl Volumes {
             spec.command_page_ns
         };
         let units = usize::from(spec.control_units.max(1));
-        let bound = !spec.transport && spec.paths > 0;
-        let paths = Paths {
-            free: spec.paths,
-            ..Paths::default()
-        };
         Self {
             pend: Time::from_ns(spec.pend_ns),
             connect: Time::from_ns(spec.connect_ns),
@@ -139,7 +123,7 @@ impl Volumes {
                 .map(|_| Volume::default())
                 .collect(),
             aliases: vec![spec.aliases; units],
-            paths: vec![paths; if bound { units } else { 0 }],
+            channels: Channels::of(spec),
             storage,
             choice,
             events: Queue::new(),
@@ -245,43 +229,34 @@ impl Volumes {
         } else {
             self.volumes[usize::from(volume)].busy = true;
         }
-        let (at, next) = if self.paths.is_empty() {
-            (ready + conn, Event::End(id))
-        } else {
-            (ready, Event::Connect(id))
+        let (at, next) = match self.channels {
+            Channels::Endless => (ready + conn, Event::End(id)),
+            _ => (ready, Event::Connect(id)),
         };
         self.events.schedule(at, Priority::FIRST, next);
     }
 
-    /// A channel program is to be connected: it takes a path, or waits for one.
+    /// A channel program is to be connected: it has a channel, or waits for one.
     fn connect(&mut self, now: Time, id: u32) {
-        let unit = self.unit_of(self.ios[id as usize].volume);
-        let paths = &mut self.paths[unit];
-        if paths.free == 0 {
-            paths.waiting.push_back((id, now));
-            return;
+        let request = self.ios[id as usize].request;
+        let reads = request.reader.is_some();
+        if let Some(begins) = self.channels.take(now, id, reads, request.pages) {
+            self.transfer(now, begins, id);
         }
-        paths.free -= 1;
-        let end = now + self.ios[id as usize].conn;
-        self.events.schedule(end, Priority::FIRST, Event::End(id));
     }
 
-    /// A path of a control unit falls free.
-    fn disconnect(&mut self, now: Time, unit: usize) {
-        let Some(paths) = self.paths.get_mut(unit) else {
-            return;
-        };
-        paths.free += 1;
-        if let Some((next, since)) = paths.waiting.pop_front() {
-            let io = &mut self.ios[next as usize];
-            io.pend += now - since;
-            self.connect(now, next);
-        }
+    fn transfer(&mut self, ready: Time, begins: Time, id: u32) {
+        let io = &mut self.ios[id as usize];
+        io.pend += begins - ready;
+        let end = begins + io.conn;
+        self.events.schedule(end, Priority::FIRST, Event::End(id));
     }
 
     fn end(&mut self, now: Time, id: u32) -> Request {
         let io = self.ios[id as usize];
-        self.disconnect(now, self.unit_of(io.volume));
+        if let Some((next, since)) = self.channels.leave() {
+            self.transfer(since, now, next);
+        }
         self.free.push(id);
         self.count(&io);
         let unit = self.unit_of(io.volume);

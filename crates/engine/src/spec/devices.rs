@@ -37,10 +37,16 @@ pub struct Paging {
     pub aliases: u16,
     /// Channel programs in transport mode (zHPF) instead of command mode.
     pub transport: bool,
-    /// Channel paths of each control unit. A channel program in command mode has one for as long as
-    /// it is connected; 0 = they are never the limit.
+    /// Channels to the storage server, which its control units share; 0 = they are never the
+    /// limit. A channel program in command mode has one for as long as it is connected.
     #[serde(default)]
     pub paths: u16,
+    /// Time of a channel for an exchange in transport mode [ns].
+    #[serde(default)]
+    pub exchange_ns: u64,
+    /// Time in which a page crosses a channel's link, one way, in transport mode [ns].
+    #[serde(default)]
+    pub link_page_ns: u64,
     /// Size of all volumes together [bytes].
     pub bytes: u64,
     /// Pages of a block: they leave memory together and come back together, as far as there are

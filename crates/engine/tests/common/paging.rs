@@ -17,6 +17,8 @@ pub fn spec() -> Paging {
         aliases: 0,
         transport: true,
         paths: 0,
+        exchange_ns: 0,
+        link_page_ns: 0,
         bytes: 1 << 40,
         block_pages: 20,
         scan_ns: 5_000,

@@ -194,6 +194,8 @@ pub fn paging(volumes: u16) -> Paging {
         aliases: 0,
         transport: true,
         paths: 0,
+        exchange_ns: 0,
+        link_page_ns: 0,
         bytes: 1024 * GIB,
         block_pages: 8,
         scan_ns: 2_000,

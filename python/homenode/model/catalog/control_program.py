@@ -128,6 +128,12 @@ class PagingFigures(Table):
         description="more connect time for each page in command mode"
     )
     page: Figure[DeviceTime] = Field(description="connect time of a page")
+    exchange: Figure[DeviceTime] = Field(
+        description="time of a channel for an exchange in transport mode"
+    )
+    link_page: Figure[DeviceTime] = Field(
+        description="time in which a page crosses a channel's link, one way, in transport mode"
+    )
 
 
 class Storage(Table):

@@ -139,6 +139,8 @@ class PagingSpec(TypedDict):
     control_units: int
     aliases: int
     paths: NotRequired[int]
+    exchange_ns: NotRequired[int]
+    link_page_ns: NotRequired[int]
     transport: bool
     bytes: int
     block_pages: int

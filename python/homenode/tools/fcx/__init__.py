@@ -1,7 +1,7 @@
 """Reports of z/VM's Performance Toolkit of a run, by their number or name.
 
-FCX108 DEVICE and FCX102 SYSTEM have the headings of the original. Of the other reports only the
-names of the fields are known; they are plain tables, and say so.
+FCX102 SYSTEM, FCX108 DEVICE and FCX265 LOCKLOG have the headings of the original. Of the others
+only the names of the fields are known; they are plain tables, and say so.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from homenode.errors import nearest
 from homenode.tools.errors import ToolError
-from homenode.tools.fcx import device, machine, processors, system
+from homenode.tools.fcx import device, locks, machine, processors, system
 from homenode.tools.fcx.plain import PlainTable
 from homenode.tools.guestview import GuestView
 
@@ -49,10 +49,13 @@ REPORTS = (
     _plain("FCX126", "LPAR", "partitions of the machine", machine.LPAR),
     _plain("FCX176", "CTLUNIT", "control units and their read cache", device.CTLUNIT),
     _plain("FCX225", "SYSSUMLG", "the system by interval", processors.SYSSUMLG),
+    Report(
+        "FCX265", "LOCKLOG", "spin locks by interval", locks.locklog, locks.render_locklog, True
+    ),
     _plain("FCX299", "PUCFGLOG", "parked and unparked cores by interval", processors.PUCFGLOG),
     _plain("FCX302", "PHYSLOG", "physical cores by type and interval", machine.PHYSLOG),
     _plain("FCX304", "PRCLOG", "logical processors", processors.PRCLOG),
-    _plain("FCX326", "LOCKACT", "formal spin locks", processors.LOCKACT),
+    _plain("FCX326", "LOCKACT", "formal spin locks", locks.LOCKACT),
 )
 """In the order of their numbers."""
 

@@ -1,6 +1,4 @@
-"""Reports on a z/VM partition's own processors: FCX225 SYSSUMLG, FCX299 PUCFGLOG, FCX304 PRCLOG,
-FCX326 LOCKACT.
-"""
+"""Reports on a z/VM partition's own processors: FCX225 SYSSUMLG, FCX299 PUCFGLOG, FCX304 PRCLOG."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from homenode.tools.fcx.plain import Cells, PlainTable
 from homenode.tools.guestview import GuestView, clock
 
 
-def _intervals(view: GuestView, partition: str) -> Iterator[tuple[dict[str, int], float]]:
+def intervals(view: GuestView, partition: str) -> Iterator[tuple[dict[str, int], float]]:
     """Each interval's counters of the partition, and its length [ns]."""
     before = 0
     for row in view.rows("partition", partition).sort("time_ns").iter_rows(named=True):
@@ -30,14 +28,14 @@ def _volumes_by_time(view: GuestView, partition: str) -> dict[int, dict[str, int
     return {row["time_ns"]: row for row in sums.to_dicts()}
 
 
-def _busy(row: dict[str, int]) -> int:
+def busy_ns(row: dict[str, int]) -> int:
     """Busy time of cores [ns]."""
     return sum(row[name] for name in BUSY)
 
 
 def _logical_busy(row: dict[str, int], smt: int) -> int:
     """Busy time of logical processors [ns]: that of the threads where they share cores."""
-    return int(row["thread_ns"]) if smt > 1 else _busy(row)
+    return int(row["thread_ns"]) if smt > 1 else busy_ns(row)
 
 
 def _syssumlg(view: GuestView, partition: str) -> list[Cells]:
@@ -45,14 +43,14 @@ def _syssumlg(view: GuestView, partition: str) -> list[Cells]:
     online = view.processors(partition) * smt
     volumes = _volumes_by_time(view, partition)
     found = []
-    for row, span in _intervals(view, partition):
+    for row, span in intervals(view, partition):
         io = volumes.get(row["time_ns"], {})
         taken = sum(io.get(f"{name}_ns", 0) for name in ("pend", "disc", "conn", "queue"))
         found.append(
             {
                 "Interval End Time": clock(row["time_ns"]),
                 "Pct Busy": 100.0 * _logical_busy(row, smt) / (span * online),
-                "T/V Ratio": _busy(row) / row["guest_ns"] if row["guest_ns"] else None,
+                "T/V Ratio": busy_ns(row) / row["guest_ns"] if row["guest_ns"] else None,
                 "On-line": online,
                 "SSCH+RSCH /s": io.get("ios", 0) * NS_PER_S / span,
                 "DASD Resp msec": taken / io["ios"] / 1e6 if io.get("ios") else None,
@@ -68,7 +66,7 @@ def _pucfglog(view: GuestView, partition: str) -> list[Cells]:
     online = view.processors(partition)
     smt = view.smt(partition)
     found = []
-    for row, span in _intervals(view, partition):
+    for row, span in intervals(view, partition):
         unparked = row["unparked_ns"] / span
         busy = 100.0 * _logical_busy(row, smt) / span
         found.append(
@@ -81,7 +79,7 @@ def _pucfglog(view: GuestView, partition: str) -> list[Cells]:
                 "CPUPAD %": 100.0 * guest["cpupad"],
                 "Util %": busy,
                 "Util/Unparked %": busy / unparked / smt if unparked else None,
-                "T/V": _busy(row) / row["guest_ns"] if row["guest_ns"] else None,
+                "T/V": busy_ns(row) / row["guest_ns"] if row["guest_ns"] else None,
             }
         )
     return found
@@ -104,33 +102,6 @@ def _prclog(view: GuestView, partition: str) -> list[Cells]:
     ]
 
 
-_NAMED_LOCKS = {"scheduler": "scheduler", "vector": "dispatch vectors", "page": "pages"}
-
-
-def _lockact(view: GuestView, partition: str) -> list[Cells]:
-    row = view.total("partition", partition)
-    done, busy = row["tx_done"], _busy(row)
-    locks = {
-        name: (row[f"{one}_locks"], row[f"{one}_spin_ns"]) for one, name in _NAMED_LOCKS.items()
-    }
-    for at, switch in enumerate(view.zvm(partition)["switches"]):
-        one = view.total("switch", partition, switch=at)
-        locks[f"switch {switch['name']}"] = (one.get("locks", 0), one.get("lock_spin_ns", 0))
-    takes, spun = (sum(column) for column in zip(*locks.values(), strict=True))
-    locks[">>Total>>"] = (takes, spun)
-    return [
-        {
-            "LockName": name,
-            "Taken /s": takes / view.seconds,
-            "AvgSpin usec": spun / 1e3 / takes if takes else None,
-            "Spin usec/s": spun / 1e3 / view.seconds,
-            "Spin % of busy": 100.0 * spun / busy if busy else None,
-            "Spin usec/tx": spun / 1e3 / done if done else None,
-        }
-        for name, (takes, spun) in locks.items()
-    ]
-
-
 SYSSUMLG = PlainTable(_syssumlg, {"T/V Ratio": 2, "DASD Resp msec": 2})
 PUCFGLOG = PlainTable(
     _pucfglog,
@@ -138,8 +109,3 @@ PUCFGLOG = PlainTable(
     "Unparked and utilisation are means of the interval; forecasts are not kept.",
 )
 PRCLOG = PlainTable(_prclog, {})
-LOCKACT = PlainTable(
-    _lockact,
-    {"AvgSpin usec": 3, "Spin % of busy": 2, "Spin usec/tx": 3, "Taken /s": 0},
-    "A take's spinning counts when it begins; of pages it is with asking the other processors.",
-)

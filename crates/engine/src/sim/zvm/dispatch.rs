@@ -205,6 +205,8 @@ impl World<Partitions> {
         cp.leave(vcpu, lp);
         if goes_on {
             self.make_vcpu_ready(partition, vcpu);
+        } else {
+            cp.forgo(vcpu);
         }
         self.look_for_work(partition, lp);
     }
@@ -225,6 +227,7 @@ impl World<Partitions> {
             return;
         };
         cp.charge(vcpu, self.now);
+        cp.pledge(vcpu);
         if !cp.somebody_waits(lp, vcpu, self.now) && !cp.must_leave(lp, vcpu, self.now) {
             t.rotate_at = When::at(self.now + cp.spec.minor_slice_ns);
             return;

@@ -19,7 +19,9 @@ const CLAIMED_SLICES: f64 = 3.0;
 impl World<Partitions> {
     /// A virtual machine has used up its hard limit: it waits until there is half a slice of it.
     pub fn hold_back(&mut self, partition: PartitionId, vcpu: VcpuId) {
-        self.cp(partition).vcpus[vcpu].mode = Mode::Limited;
+        let cp = self.cp(partition);
+        cp.forgo(vcpu);
+        cp.vcpus[vcpu].mode = Mode::Limited;
         self.meter_now(partition).runnable -= 1;
         self.schedule_lift(partition, vcpu);
     }
@@ -33,7 +35,7 @@ impl World<Partitions> {
         if std::mem::replace(&mut vm.lifting, true) {
             return;
         }
-        let wait = ((half - vm.budget_ns) / vm.limit).clamp(1.0, 1e15) as u64;
+        let wait = ((half - vm.free_ns()) / vm.limit).clamp(1.0, 1e15) as u64;
         self.cp_asks(partition, self.now + wait, Alarm::Limit(id));
     }
 
@@ -62,33 +64,50 @@ impl World<Partitions> {
     }
 
     /// A limited virtual machine may run again, unless its processors used the time up meanwhile.
-    pub fn lift_limit(&mut self, partition: PartitionId, vm: VmId) {
-        let vm = &mut self.sys.cp(partition).vms[vm];
+    pub fn lift_limit(&mut self, partition: PartitionId, id: VmId) {
+        let vm = &mut self.sys.cp(partition).vms[id];
         vm.lifting = false;
-        let (all, still_over) = (vm.cpus, vm.is_over_soft(self.now));
+        let (all, still_over) = (vm.cpus, vm.is_over(self.now));
         if still_over {
             self.schedule_lift(partition, all.at(0));
             return;
         }
         for vcpu in all {
             let cp = self.cp(partition);
-            match cp.vcpus[vcpu].mode {
-                Mode::Limited => {
-                    let v = &cp.vcpus[vcpu];
-                    let deadline = v.deadline.max(cp.least_claim(vcpu));
+            if cp.vcpus[vcpu].mode == Mode::Ready {
+                let least = cp.least_claim(vcpu);
+                if let Some(deadline) = cp.vectors.forgive(vcpu, least) {
                     cp.vcpus[vcpu].deadline = deadline;
-                    self.meter_now(partition).runnable += 1;
-                    self.make_vcpu_ready(partition, vcpu);
                 }
-                Mode::Ready => {
-                    let least = cp.least_claim(vcpu);
-                    if let Some(deadline) = cp.vectors.forgive(vcpu, least) {
-                        cp.vcpus[vcpu].deadline = deadline;
-                    }
-                }
-                Mode::Idle | Mode::Running | Mode::PageWait => {}
             }
         }
+        self.release_held(partition, id);
+    }
+
+    /// Lets go as many held processors of a machine as there are slices of its limit, one at least,
+    /// who has had least first. The others are looked at again when there is more.
+    fn release_held(&mut self, partition: PartitionId, vm: VmId) {
+        let cp = self.sys.cp(partition);
+        let worth = (cp.vms[vm].free_ns() / cp.spec.minor_slice_ns as f64).max(1.0) as usize;
+        let all = cp.vms[vm].cpus.into_iter();
+        let mut held: Vec<_> = all
+            .filter(|vcpu| cp.vcpus[*vcpu].mode == Mode::Limited)
+            .collect();
+        held.sort_by(|a, b| cp.vcpus[*a].deadline.total_cmp(&cp.vcpus[*b].deadline));
+        for vcpu in held.iter().take(worth) {
+            self.let_go(partition, *vcpu);
+        }
+        if let Some(next) = held.get(worth) {
+            self.schedule_lift(partition, *next);
+        }
+    }
+
+    fn let_go(&mut self, partition: PartitionId, vcpu: VcpuId) {
+        let cp = self.cp(partition);
+        cp.vcpus[vcpu].deadline = cp.vcpus[vcpu].deadline.max(cp.least_claim(vcpu));
+        cp.pledge(vcpu);
+        self.meter_now(partition).runnable += 1;
+        self.make_vcpu_ready(partition, vcpu);
     }
 }
 
@@ -109,7 +128,27 @@ impl Cp {
         if vm.limit.is_finite() {
             let saved = SAVED_SLICES * self.spec.minor_slice_ns as f64;
             vm.spend(now, used, saved);
+            let paid = used.min(v.pledged_ns);
+            v.pledged_ns -= paid;
+            vm.pledged_ns -= paid;
         }
+    }
+
+    /// Whoever begins a further slice of a hard limit has the time of it set aside. Otherwise all
+    /// processors of a machine begin one before the first is charged, and are then held together.
+    pub fn pledge(&mut self, vcpu: VcpuId) {
+        let v = &mut self.vcpus[vcpu];
+        let vm = &mut self.vms[v.vm];
+        if vm.hard && vm.limit.is_finite() {
+            let slice = self.spec.minor_slice_ns as f64;
+            vm.pledged_ns += slice - std::mem::replace(&mut v.pledged_ns, slice);
+        }
+    }
+
+    /// What was set aside and is not used is anybody's.
+    pub fn forgo(&mut self, vcpu: VcpuId) {
+        let v = &mut self.vcpus[vcpu];
+        self.vms[v.vm].pledged_ns -= std::mem::take(&mut v.pledged_ns);
     }
 
     /// Deadline with which a virtual processor comes back from a limit at the earliest: it claims
@@ -119,10 +158,12 @@ impl Cp {
         self.clock - CLAIMED_SLICES * slice
     }
 
-    /// Whether the machine of a virtual processor has used up its hard limit.
+    /// Whether the machine of a virtual processor has used up its hard limit, what is set aside for
+    /// others counted.
     #[inline]
     pub fn is_limited(&mut self, vcpu: VcpuId, now: u64) -> bool {
-        self.hard_limits && self.vm_of(vcpu).is_over_hard(now)
+        let own = self.vcpus[vcpu].pledged_ns;
+        self.hard_limits && self.vm_of(vcpu).is_over_hard(now, own)
     }
 }
 
@@ -144,12 +185,17 @@ impl Vm {
             return false;
         }
         self.refill(now, f64::INFINITY);
-        self.budget_ns <= 0.0
+        self.free_ns() <= 0.0
+    }
+
+    /// What the limit leaves for whom nothing is set aside [ns].
+    fn free_ns(&self) -> f64 {
+        self.budget_ns - self.pledged_ns
     }
 
     #[inline]
-    fn is_over_hard(&mut self, now: u64) -> bool {
-        self.hard && self.is_over(now)
+    fn is_over_hard(&mut self, now: u64, own_ns: f64) -> bool {
+        self.hard && self.is_over(now) && self.free_ns() + own_ns <= 0.0
     }
 
     /// Whether it has used up a limit that holds only while others want the time.

@@ -132,6 +132,8 @@ pub struct Vcpu {
     pub inbox: Inbox,
     /// Processor time since its deadline was set [ns].
     pub used_ns: f64,
+    /// Time of its machine's hard limit that is set aside for it [ns].
+    pub pledged_ns: f64,
     /// Deadline: time used by what it is worth [ns].
     pub deadline: f64,
     /// Part of all processors that its share is worth.
@@ -173,6 +175,8 @@ pub struct Vm {
     pub hard: bool,
     /// What the limit leaves now [ns].
     pub budget_ns: f64,
+    /// What of that is set aside for processors that began a further slice [ns].
+    pub pledged_ns: f64,
     /// When that was worked out [ns].
     pub budget_at: u64,
     /// Whether it is to be looked at again once there is time of the limit.

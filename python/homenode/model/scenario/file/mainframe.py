@@ -249,8 +249,9 @@ class PagingSpace(Table):
     )
     paths: Annotated[int, Field(ge=0, le=255)] = Field(
         0,
-        description="channel paths of each control unit, which command mode holds while it is "
-        "connected; never the limit if not given",
+        description="channels to the storage server, which all control units share: command mode "
+        "holds one while it is connected, transport mode for an exchange and the pages on its "
+        "link; never the limit if not given",
     )
     mode: Literal["transport", "command"] = Field(
         "transport", description="channel programs in transport mode (zHPF) or command mode"

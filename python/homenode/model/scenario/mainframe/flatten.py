@@ -187,4 +187,7 @@ def _paging(paging: PagingSpace, program: ControlProgram) -> PagingSpec:
     }
     if paging.paths:
         found["paths"] = paging.paths
+    if paging.paths and paging.mode == "transport":
+        found["exchange_ns"] = figures.exchange.value
+        found["link_page_ns"] = figures.link_page.value
     return found

@@ -51,6 +51,7 @@ _SHOWN = {
     "FCX102": "SYSTEM",
     "FCX108": "DEVICE",
     "FCX176": "CTLUNIT",
+    "FCX265": "LOCKLOG",
     "FCX326": "LOCKACT",
 }
 """Reports of which a scenario that is made of recordings holds nothing."""
