@@ -230,7 +230,8 @@ impl State {
         let is_home = form.is_home(chip);
         let fresh = if is_home { 0.0 } else { doing.comes_home };
         let of = |count: f64, part: f64| {
-            Comer::of(at, (count, others), part * cores, part * wakes).afresh(fresh)
+            let one = Comer::of(at, (count, others), part * cores, part * wakes);
+            one.afresh(fresh).again(form.filled.again())
         };
         // Away from home they are few, and all who are there for now. Of very many partitions each
         // is one of many on its chip, and each pair takes time.
