@@ -382,6 +382,26 @@ fn who_may_throw_off_others_is_at_home_however_short_its_stays_are() {
     assert!(entitled < 0.05 && not > 0.5, "{entitled} {not}");
 }
 
+/// On the two cores of a chip loops are at home that are capped, and others that are not. All begin
+/// with the run, and those stay elsewhere on the node that find the chip full then.
+#[test]
+fn who_begins_after_those_that_are_capped_stays_beside_them() {
+    for first in [0, 1] {
+        let mut parts = vec![
+            partition("capped", common::capped(0.6, 2), loops(2)),
+            partition("not", shared(0.4, 2), loops(2)),
+        ];
+        parts.rotate_left(first);
+        let made = spec(machine("node:1 chip:2 core:2"), parts);
+        let not = usize::from(first == 0);
+        let near = of(&made).partitions[not].by_distance[1];
+        let outcome = common::run(&made, 0);
+        let played = outcome.total("not", "near_ns") / outcome.total("not", "busy_ns");
+        assert!((played - not as f64).abs() < 0.05, "{played}");
+        assert!((near - played).abs() < 0.05, "{near} {played}");
+    }
+}
+
 /// Eight cores of a node, wanted by eight loops that are entitled to so many of them, and by bursts
 /// of so many instructions within their entitlement that use two; there is room elsewhere. The
 /// share of their time that the loops and the bursts are away, solved and simulated.

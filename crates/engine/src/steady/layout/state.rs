@@ -298,8 +298,9 @@ pub(in crate::steady) struct State {
     /// Shares of each partition on its home chips, and who comes to each of these.
     pub at_home: Vec<Vec<f64>>,
     pub crowds: ById<ChipId, Throng>,
-    /// Cores of each that are taken for good.
+    /// Cores of each that are taken for good, and that were taken when the run began.
     pub taken: ById<ChipId, f64>,
+    pub begun: ById<ChipId, f64>,
     pub nodes: Groups,
     /// What is used beyond what is entitled, by weight.
     pub excess: f64,
@@ -364,6 +365,7 @@ impl State {
             at_home: priced().map(|_| Vec::new()).collect(),
             crowds: ById::of(Throng::default(), active.len()),
             taken: ById::of(0.0, active.len()),
+            begun: ById::of(0.0, active.len()),
             nodes: Groups::new(tree.nodes().len()),
             excess: 0.0,
             contested: 0.0,

@@ -21,6 +21,16 @@
 //! idle; `looks` how often `k` takes any idle core. The last line is exact whoever takes from whom:
 //! each idle core belongs to one of those that are away and have lost none. Who was elsewhere
 //! before, on a chip that is no home of his, takes any idle core too.
+//!
+//! A thread that is new takes the first virtual processor of its guest that is without work. So
+//! those come again that left idle cores, and find these; those behind them come only while no core
+//! is left: alone on a chip none ever takes another's. Where others have taken some, one that lost
+//! its core takes one of its own partition that is missed in turn in half of the cases, that of one
+//! before it. So where its own take a share `own` of what is taken, with new threads there counts
+//!
+//! ```text
+//! (1 - own) (1 + own / 2 + (own / 2)^2 ...) = (1 - own) / (1 - own / 2)
+//! ```
 
 /// Virtual processors of a partition that come to a chip and leave it, of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -35,6 +45,10 @@ pub(in crate::steady) struct Comer {
     /// How soon one leaves its core, and is back [1/ns].
     pub leaves: f64,
     pub back: f64,
+    /// Share of its comings that are by threads that have run before.
+    pub again: f64,
+    /// Share of what is taken of it that its own partition takes.
+    own: f64,
     /// Share of its comings that are by such as were elsewhere before.
     pub fresh: f64,
     /// How often in a nanosecond others take the idle core of one.
@@ -92,6 +106,7 @@ impl Comer {
             cores,
             leaves,
             back: leaves * busy / (1.0 - busy),
+            again: 1.0,
             ..Self::default()
         }
     }
@@ -101,12 +116,18 @@ impl Comer {
         Self { fresh, ..self }
     }
 
+    /// With such a share of comings by threads that have run before.
+    pub fn again(self, again: f64) -> Self {
+        Self { again, ..self }
+    }
+
     /// What is known of the same from before.
     pub fn known(self, before: &Self) -> Self {
         Self {
             taken_per_ns: before.taken_per_ns,
             moves: before.moves,
             visitors_leave: before.visitors_leave,
+            own: before.own,
             ..self
         }
     }
@@ -129,11 +150,13 @@ impl Comer {
     /// share that is not displaced. A core that has been taken is left, and taken again as often as
     /// makes it busy for as many; a line is lost at an even rate while somebody is there.
     fn kept(&self, turnover_ns: f64) -> [f64; 2] {
-        let lost = self.lost();
+        let with_new = (1.0 - self.own) / (1.0 - 0.5 * self.own);
+        let part = self.again + (1.0 - self.again) * with_new;
+        let lost = part * self.lost();
         if lost <= 0.0 {
             return [1.0, 1.0];
         }
-        let (moves, leave) = (self.moves.min(lost), self.visitors_leave);
+        let (moves, leave) = ((part * self.moves).min(lost), self.visitors_leave);
         let busy = (moves / lost).min(ALWAYS);
         let again = (leave * busy / (1.0 - busy) - self.back).max(0.0);
         let stays = self.back + leave + 1.0 / turnover_ns;
@@ -167,8 +190,9 @@ pub(in crate::steady) fn meet(comers: &mut [Comer], idle: f64) {
             of.looks = of.busy() * of.leaves * of.moves / idle;
         }
         for at in 0..comers.len() {
-            let [takes, moves, leave] = takes(&comers[at], comers);
+            let [takes, moves, leave, own] = takes(&comers[at], comers);
             let of = &mut comers[at];
+            of.own = own / takes.max(1e-300);
             of.takes = (takes / of.owns).min(AT_ONCE);
             of.visitors_leave = takes / leave.max(1e-300);
             of.gone = moves / (of.busy() * of.leaves);
@@ -226,9 +250,9 @@ pub(in crate::steady) fn least_idle(away: f64, out: f64) -> f64 {
 }
 
 /// How often in a nanosecond others take the core of one of a kind; how often it moves then, to
-/// another core; and the former by how soon they leave.
-fn takes(one: &Comer, comers: &[Comer]) -> [f64; 3] {
-    let mut all = [0.0; 3];
+/// another core; the former by how soon they leave, and what of it its own partition takes.
+fn takes(one: &Comer, comers: &[Comer]) -> [f64; 4] {
+    let mut all = [0.0; 4];
     for of in comers {
         let same = of.partition == one.partition;
         let count = of.count * if same { of.others } else { 1.0 };
@@ -241,6 +265,7 @@ fn takes(one: &Comer, comers: &[Comer]) -> [f64; 3] {
         all[0] += takes;
         all[1] += takes * again / (of.leaves + again);
         all[2] += takes / of.leaves;
+        all[3] += if same { takes } else { 0.0 };
     }
     all
 }
@@ -361,6 +386,59 @@ mod tests {
         for (told, played) in told.iter().zip(played) {
             let near = |at: usize| (told[at] - played[at]).abs() < 0.01 + 0.2 * played[at];
             assert!(near(0) && near(1), "{told:?} {played:?}");
+        }
+    }
+
+    /// Against guests played out whose threads are all new: virtual processors of each kind, cores
+    /// that they keep busy and how often they come, of one partition and of another beside it; idle
+    /// cores, and the share of the first one's comings that move.
+    #[test]
+    fn new_threads_take_no_cores_of_their_own_partition_but_where_others_do() {
+        let nobody = ([1.0; 3], 0.0, 0.0);
+        let played = [
+            ([6.29, 4.45, 3.10], 8.91, 8.40, nobody, 3.09, 0.0),
+            (
+                [5.13, 3.64, 2.54],
+                7.28,
+                6.85,
+                ([2.39, 1.91, 1.26], 2.96, 0.27),
+                1.77,
+                0.069,
+            ),
+            (
+                [4.20, 2.97, 2.06],
+                5.95,
+                5.60,
+                ([3.49, 2.41, 1.32], 4.89, 4.20),
+                1.16,
+                0.406,
+            ),
+            (
+                [4.40, 3.15, 2.13],
+                6.23,
+                5.91,
+                ([3.15, 1.94, 0.80], 4.43, 28.3),
+                1.34,
+                0.521,
+            ),
+        ];
+        for (counts, cores, comes, beside, idle, moves) in played {
+            let mut all = Vec::new();
+            for (of, (counts, cores, comes)) in [(counts, cores, comes), beside].iter().enumerate()
+            {
+                for (count, share) in counts.iter().zip([0.6, 0.3, 0.1]) {
+                    let comes = share * comes * 1e-3;
+                    let one = Comer::of(of, (*count, 0.93), share * cores, comes);
+                    all.push(one.again(0.0));
+                }
+            }
+            all.retain(|of| of.cores > 0.0);
+            (0..30).for_each(|_| meet(&mut all, idle));
+            let told = found(&all, 0, 0.0, 1e9).moved;
+            assert!((told - moves).abs() < 0.2 * moves + 1e-9, "{told} {moves}");
+            // Of threads that have all run before more move.
+            all.iter_mut().for_each(|of| of.again = 1.0);
+            assert!(found(&all, 0, 0.0, 1e9).moved > told + 0.1);
         }
     }
 

@@ -329,29 +329,24 @@ impl Groups {
         0.5 * (more + less) / self.offered[at][TURNS].most.max(1e-12)
     }
 
-    /// Chance that one of the second rank finds no core, which it looks for while the others are
-    /// there (Sevcik, Mitrani, The distribution of queuing network states at input and output
-    /// instants, 1981).
-    pub fn finds_none(&self, at: usize, one: Offered) -> f64 {
+    /// Chance that one of the second rank finds no core: the share of them that is elsewhere, as
+    /// each stays as long where it comes to. So it counts among those that want one itself.
+    pub fn finds_none(&self, at: usize) -> f64 {
         let (turn, kept) = self.turns(at);
         let cores = self.cores[at];
-        let none = |kept: f64| self.none_of(at, one, cores - kept);
+        let none = |kept: f64| self.none_of(at, cores - kept);
         if turn <= 0.0 {
             return none(0.0);
         }
         turn * 0.5 * kept.map(none).iter().sum::<f64>() + (1.0 - turn) * none(0.0)
     }
 
-    fn none_of(&self, at: usize, one: Offered, cores: f64) -> f64 {
+    fn none_of(&self, at: usize, cores: f64) -> f64 {
         let [stay, come, ..] = self.offered[at];
-        let others = come.without(one);
         let mut all = stay;
-        all.add(others);
-        if others.mean < one.mean.max(1e-9) {
-            return all.full(cores - 0.5);
-        }
+        all.add(come);
         let lost = all.lost(cores) * all.mean - stay.lost(cores) * stay.mean;
-        (lost / others.mean).clamp(0.0, 1.0)
+        (lost / come.mean.max(1e-12)).clamp(0.0, 1.0)
     }
 
     /// Chance that all cores are taken by others than one that is there.
@@ -459,11 +454,42 @@ mod tests {
         groups.add(0, [0.0, 1.0, 0.0, 0.0], one);
         groups.add(0, [1.0, 0.0, 0.0, 0.0], thrown(3.0, 1.0));
         groups.close(0);
-        assert!(groups.finds_none(0, one.one()) < 1e-6);
+        assert!(groups.finds_none(0) < 1e-6);
         // Beside four that always have work it never does.
         groups.add(0, [1.0, 0.0, 0.0, 0.0], thrown(1.0, 1.0));
         groups.close(0);
-        assert!(groups.finds_none(0, one.one()) > 0.99);
+        assert!(groups.finds_none(0) > 0.99);
+    }
+
+    /// Against the chain of how many of so many are at home and how many elsewhere, each busy for
+    /// such a part of the time: who comes takes a core at home while one is idle, else another one
+    /// until it leaves.
+    #[test]
+    fn as_many_are_elsewhere_as_in_the_chain_of_those_that_come_and_go() {
+        let chain = [
+            (8.0, 9.0, 0.9, 0.101),
+            (8.0, 10.0, 0.65, 0.064),
+            (8.0, 10.0, 0.9, 0.184),
+            (8.0, 12.0, 0.5, 0.062),
+            (8.0, 12.0, 0.8, 0.261),
+            (8.0, 16.0, 0.8, 0.426),
+            (24.0, 30.0, 0.9, 0.163),
+            (2.0, 6.0, 0.5, 0.490),
+            (1.0, 2.0, 0.8, 0.480),
+        ];
+        for (cores, count, busy, away) in chain {
+            let mut groups = Groups::new(1);
+            groups.open(0, cores);
+            let all = Offered {
+                mean: count * busy,
+                variance: count * busy * (1.0 - busy),
+                most: count,
+                ..Offered::default()
+            };
+            groups.add(0, [0.0, 1.0, 0.0, 0.0], all);
+            let none = groups.finds_none(0);
+            assert!((none / away - 1.0).abs() < 0.2, "{cores} {count} {none}");
+        }
     }
 
     /// Twelve cores, comers on so many of them, and twelve that have them in such a part of each
@@ -480,7 +506,7 @@ mod tests {
         };
         groups.add(0, [0.0, 0.0, 1.0, 0.0], by_turns);
         groups.close(0);
-        [groups.finds_none(0, each.one()), groups.kept_by_turns(0)]
+        [groups.finds_none(0), groups.kept_by_turns(0)]
     }
 
     #[test]

@@ -229,8 +229,14 @@ impl State {
         let others = form.kinds.others();
         let is_home = form.is_home(chip);
         let fresh = if is_home { 0.0 } else { doing.comes_home };
+        // Under PR/SM who waits takes the core that is left, whichever it is in its guest.
+        let again = match self.machine.hypervisor.policy {
+            Policy::Phyp => form.filled.again(),
+            _ => 1.0,
+        };
         let of = |count: f64, part: f64| {
-            Comer::of(at, (count, others), part * cores, part * wakes).afresh(fresh)
+            let one = Comer::of(at, (count, others), part * cores, part * wakes);
+            one.afresh(fresh).again(again)
         };
         // Away from home they are few, and all who are there for now. Of very many partitions each
         // is one of many on its chip, and each pair takes time.

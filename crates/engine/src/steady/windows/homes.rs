@@ -36,7 +36,7 @@ impl State {
             self.nodes.open(node.index(), free.iter().sum());
             for (chip, cores) in chips.into_iter().zip(free) {
                 self.seats.open(chip.index(), *cores);
-                self.taken[chip] = 0.0;
+                (self.taken[chip], self.begun[chip]) = (0.0, 0.0);
             }
         }
         self.excess = self.mean_excess(forms, scope.there());
@@ -140,10 +140,14 @@ impl State {
         let (mut first, mut roamed) = (0.0, 0.0);
         for (chip, share) in form.home_chips().zip(&self.at_home[at]) {
             let mut asked = offered(doing, form, *share);
+            let all = asked.most;
+            // Those that are capped begin with the run too, though they leave in each window.
+            let begin = all.min((self.free[chip] - self.begun[chip]).max(0.0));
+            if form.stays {
+                self.begun[chip] += begin;
+            }
             if form.stays && !by_turns {
-                let all = asked.most;
-                asked.most = all.min((self.free[chip] - self.taken[chip]).max(0.0));
-                asked.most *= 1.0 - roams;
+                asked.most = begin * (1.0 - roams);
                 self.taken[chip] += asked.most;
                 let kept = asked.most / all;
                 (asked.mean, asked.variance) = (kept * asked.mean, kept * asked.variance);
@@ -241,7 +245,7 @@ impl State {
         let (ranks, once) = (self.ranks(at, form, back), self.once(at, form, back));
         let by_turns = self.works_by_turns(at, form);
         let far = |node: NodeId| self.nodes.lost(node.index(), ranks, back);
-        let near = |chip: ChipId, share: f64| {
+        let near = |chip: ChipId| {
             let far = far(self.tree.node_of(chip));
             if by_turns {
                 return 1.0 - self.seats.kept_by_turns(chip.index());
@@ -250,8 +254,7 @@ impl State {
                 return 1.0 - doing.first - doing.roamed * (1.0 - far);
             }
             let lost = if self.machine.hypervisor.policy == Policy::Phyp {
-                let one = offered(doing, form, share).one();
-                self.seats.finds_none(chip.index(), one)
+                self.seats.finds_none(chip.index())
             } else {
                 self.seats.lost(chip.index(), seats, 1.0)
             };
@@ -375,7 +378,7 @@ fn level(idle: &[f64], needed: f64) -> f64 {
 fn scatter(
     tree: &Topology,
     (form, homes): (&Form, impl Iterator<Item = (ChipId, f64)> + Clone),
-    near: impl Fn(ChipId, f64) -> f64,
+    near: impl Fn(ChipId) -> f64,
     far: impl Fn(NodeId) -> f64,
     [near_idle, idle]: &[ById<ChipId, f64>; 2],
     chips: &mut ById<ChipId, f64>,
@@ -388,7 +391,7 @@ fn scatter(
         let (far, mut aside, mut elsewhere) = (far(node), 0.0, 0.0);
         for (home, share) in homes.clone().filter(|(home, _)| beside.contains(*home)) {
             // Who finds no core of the node finds none at home.
-            let lost = near(home, share).max(far);
+            let lost = near(home).max(far);
             put(home, share * (1.0 - lost));
             aside += share * (lost - far);
             elsewhere += share * far;
