@@ -12,7 +12,7 @@ import numpy as np
 
 from homenode.planner.problem import Problem
 from homenode.planner.rules import Rule
-from homenode.planner.search import Search, Seen
+from homenode.planner.search import Search, Seen, changed
 from homenode.planner.solver import Floats
 from homenode.planner.space import Rows
 
@@ -102,17 +102,25 @@ def nearest_values(search: Search, row: Rows, each: float) -> Rows:
         values = [search.space.variables[at].now, *search.space.variables[at].values]
         if not all(map(_is_number, values)):
             continue
-        told = [float(str(one)) for one in values]
-        away = [abs(one - told[0]) for one in told]
-        numbers = [n for n, far in enumerate(away) if n and far < away[row[at]]]
-        rows = np.repeat(row[None, :], len(numbers) + 1, axis=0)
-        rows[1:, at] = numbers
-        scores = search.look(rows)
-        pairs = zip(numbers, scores[1:], strict=True)
-        able = [number for number, score in pairs if score <= scores[0] + each]
-        row = row.copy()
-        row[at] = min(able, key=lambda number: away[number], default=row[at])
+        away = [abs(float(str(one)) - float(str(values[0]))) for one in values]
+        most = float(search.look(row[None, :])[0]) + each
+        nearer = _nearer(search, row, int(at), away, most)
+        while nearer is not None:
+            row = nearer
+            nearer = _nearer(search, row, int(at), away, most)
     return row
+
+
+def _nearer(search: Search, row: Rows, at: int, away: Sequence[float], most: float) -> Rows | None:
+    """The row with that number nearest to now, of those looked at from it on, that costs no more
+    than so much; None where there is none.
+    """
+    numbers = [n for n in search.around(at, row) if n and away[n] < away[row[at]]]
+    if not numbers:
+        return None
+    rows = changed(row, at, numbers)
+    able = np.flatnonzero(search.look(rows) <= most)
+    return rows[min(able, key=lambda place: away[numbers[place]])] if len(able) else None
 
 
 def needed(problem: Problem, rows: Sequence[Rows], *, of_variant: bool = False) -> list[Rows]:
