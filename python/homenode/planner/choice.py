@@ -5,6 +5,7 @@ nothing, and none that another beats in everything.
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,10 @@ _NONE = 0.005
 """Of the goal's figure, what is told as none."""
 SAME = 0.01
 """Share of the response of now by which two layouts differ in nothing."""
+_AGAIN = 20
+"""Of the best layouts so many are solved again, each by itself, before one is chosen."""
+_BEST = 3
+"""So many of these are trimmed."""
 _MOST_PAIRS = 12
 """Changes up to which two are taken back at once, as those of a swap are."""
 
@@ -37,8 +42,9 @@ class Refused:
 
 
 def best_rows(search: Search, worth: float, count: int, first: Seen | None = None) -> list[Rows]:
-    """At most so many rows that save at least `worth` of the goal's figure now, the best first.
-    `first` is what was seen of the scenario that was given, where this is a variant of it.
+    """At most so many rows that save at least `worth` of the goal's figure now, the best first,
+    each solved by itself. `first` is what was seen of the scenario that was given, where this is a
+    variant of it. Of a search whose time is limited as much time again is spent on it.
     """
     seen, base = search.seen, first or search.seen
     now = float(base.goal[0])
@@ -46,19 +52,47 @@ def best_rows(search: Search, worth: float, count: int, first: Seen | None = Non
     most = now - worth * abs(now) if base.kept[0] else np.inf
     each = EACH * worth * abs(now)
     found: dict[bytes, Rows] = {}
-    for row in _of_each_count(seen, most):
+    began = time.monotonic()
+    first_ones = _first(search, seen, most)
+    for row in [*first_ones, *_of_each_count(seen, most)]:
+        if found and search.allowed is not None and time.monotonic() - began > search.allowed:
+            break
         # What a value nearer to now leaves of a change may be nothing.
         trimmed = trim(search, nearest_values(search, trim(search, row, each), each), each)
         if float(search.look(trimmed[None, :])[0]) > most:
             continue
         if trimmed.any() or not seen.kept[0] or first is not None:
             found[trimmed.tobytes()] = trimmed
-    front = _front(search, [*found.values()], each)
+    for row in first_ones if found else []:
+        # What is left of it among neighbours may cost more by itself.
+        told = search.exactly(np.stack([row, *found.values()])).goal(search.goal)
+        if told[0] < told[1:].min() - each:
+            found[row.tobytes()] = row
+    front = _front(search, _nearly_best(search, [*found.values()]), each)
     if len(front) <= count:
         return front
     # Spread over the front, so that one with few changes is among them.
     places = np.linspace(0, len(front) - 1, count).round().astype(int) if count > 1 else [0]
     return [front[at] for at in places]
+
+
+def _first(search: Search, seen: Seen, most: float) -> list[Rows]:
+    """Of the best that were looked at those that are it when each is solved by itself: where homes
+    are full, a search among neighbours is up to a hundredth off.
+    """
+    places = np.flatnonzero(seen.kept & (seen.goal <= most))
+    places = places[np.argsort(seen.goal[places], kind="stable")][:_AGAIN]
+    exact = search.exactly(seen.rows[places]).goal(search.goal) if len(places) else []
+    return [seen.rows[at] for at in places[np.argsort(exact, kind="stable")][:_BEST]]
+
+
+def _nearly_best(search: Search, rows: Sequence[Rows]) -> list[Rows]:
+    """Those that may be on the front: the best, and what as the search knows them is on it."""
+    if len(rows) <= _AGAIN:
+        return [*rows]
+    order = np.argsort(search.look(np.stack(rows)), kind="stable")[:_AGAIN]
+    front = {row.tobytes() for row in _front(search, rows, 0.0, exactly=False)}
+    return [row for at, row in enumerate(rows) if at in order or row.tobytes() in front]
 
 
 def _of_each_count(seen: Seen, most: float) -> list[Rows]:
@@ -150,19 +184,21 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _front(search: Search, rows: Sequence[Rows], each: float) -> list[Rows]:
-    """Those that no other beats in cores, money, response and number of changes; the one that
-    saves most first.
+def _front(
+    search: Search, rows: Sequence[Rows], each: float, *, exactly: bool = True
+) -> list[Rows]:
+    """Those that no other beats in cores, money, response and number of changes, each solved by
+    itself; the one that saves most first.
     """
     if not rows:
         return []
-    seen = search.seen
-    place = {row.tobytes(): at for at, row in reversed([*enumerate(seen.rows)])}
-    at = [place[row.tobytes()] for row in rows]
+    table = np.stack(rows)
+    told = search.exactly(table) if exactly else search.found(table)
+    changes = (table > 0).sum(axis=1)
     figures = np.stack(
-        [seen.goal[at], seen.cores[at], seen.money[at], seen.response[at], seen.changes[at]], axis=1
+        [told.goal(search.goal), told.cores, told.money, told.response, changes], axis=1
     )
-    slack = np.array([each, each, 0.0, SAME * float(seen.response[0]), 0.0])
+    slack = np.array([each, each, 0.0, SAME * float(search.seen.response[0]), 0.0])
     order = [int(one) for one in np.lexsort((figures[:, 4], figures[:, 0]))]
     left: list[int] = []
     for one in order:

@@ -108,6 +108,8 @@ class Search:
     _share: float = 0.0
 
     def __post_init__(self) -> None:
+        self.allowed = self.seconds
+        """The time that it may take, of which `seconds` are left."""
         self.limits = np.full(len(self.rules), SLACK)
         """Excess up to which each rule counts as kept; less than 0 where solving flatters it."""
 
@@ -164,6 +166,16 @@ class Search:
         return Seen(
             **told, goal=goal, excess=excess, broken=excess > self.limits, forbidden=forbidden
         )
+
+    def found(self, rows: Rows) -> Solved:
+        """What rows cost, from where the search stands."""
+        options, sound = self.space.options(rows)
+        return self.cost.of(rows, options, sound)
+
+    def exactly(self, rows: Rows) -> Solved:
+        """What rows cost, each solved by itself."""
+        options, sound = self.space.options(rows)
+        return self.cost.of(rows, options, sound, exactly=True)
 
     def stricter(self, limits: Floats, forbidden: set[tuple[int, int]], rounds: int) -> Seen:
         """Search on from what was seen, with rules taken so strictly, and without these forms."""

@@ -454,6 +454,7 @@ _MEANT: dict[str, str] = {
     "pages": "no partition has pages of several sizes whose tables are walked",
     "tiles": "no z/VM has virtual switches over which its machines could be divided",
     "switches": "no z/VM has virtual switches",
-    "guests": "no virtual machines have transactions or users that could be divided",
+    "guests": "no z/VM has virtual machines whose transactions or users could be divided"
+    " (split and merge divide those of partitions)",
 }
 """What is lacking where a word means nothing."""
