@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from homenode.errors import ScenarioError
 from homenode.planner import advise
 from homenode.planner.choice import best_rows, trim
+from homenode.planner.confirm import Runs
+from homenode.planner.front import Asked, advised
 from homenode.planner.problem import Problem
 from homenode.planner.rules import excess_of
 from homenode.planner.search import Search
@@ -260,6 +262,21 @@ def test_a_time_is_kept_however_long_a_layout_takes(monkeypatch: pytest.MonkeyPa
     assert time.monotonic() - began < 1.5
     partitions = {search.space.variables[at].partition for at in np.nonzero(search.seen.rows)[1]}
     assert partitions == {0, 1, 2, 3}
+    # What brings something by itself is looked at together too.
+    assert search.seen.changes.max() > 1
+    assert least(search) < search.seen.goal[search.seen.kept & (search.seen.changes == 1)].min()
+
+
+def test_what_follows_a_search_whose_time_is_over_is_said(tmp_path: Path) -> None:
+    said: list[str] = []
+    problem = layouts.problem(layouts.crowded(), free=["home"])
+    advised(problem, Asked(seconds=1e-9, say=said.append), Runs(out=tmp_path))
+    count = sum(not path.name.startswith(".") for path in tmp_path.iterdir())
+    follow = f"{3 * count} simulations follow, 3 of each layout (--no-simulate leaves them out)"
+    assert said == [f"the time of the search is over; {follow}"]
+    told = advised(problem, Asked(say=said.append), None)
+    assert told.best
+    assert len(said) == 1
 
 
 def test_a_time_that_does_not_bind_changes_nothing() -> None:

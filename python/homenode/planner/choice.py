@@ -13,7 +13,7 @@ import numpy as np
 
 from homenode.planner.problem import Problem
 from homenode.planner.rules import Rule
-from homenode.planner.search import Search, Seen, changed
+from homenode.planner.search import PENALTY, Search, Seen, changed
 from homenode.planner.solver import Floats
 from homenode.planner.space import Rows
 
@@ -67,7 +67,8 @@ def best_rows(search: Search, worth: float, count: int, first: Seen | None = Non
         # What is left of it among neighbours may cost more by itself.
         told = search.exactly(np.stack([row, *found.values()])).goal(search.goal)
         if told[0] < told[1:].min() - each:
-            found[row.tobytes()] = row
+            lean = _trimmed_exactly(search, row, each)
+            found[lean.tobytes()] = lean
     front = _front(search, _nearly_best(search, [*found.values()]), each)
     if len(front) <= count:
         return front
@@ -81,16 +82,37 @@ def _first(search: Search, seen: Seen, most: float) -> list[Rows]:
     are full, a search among neighbours is up to a hundredth off.
     """
     places = np.flatnonzero(seen.kept & (seen.goal <= most))
-    places = places[np.argsort(seen.goal[places], kind="stable")][:_AGAIN]
-    exact = search.exactly(seen.rows[places]).goal(search.goal) if len(places) else []
+    places = places[np.argsort(seen.goal[places], kind="stable")][: _again(search)]
+    if not len(places):
+        return []
+    exact = search.exactly(seen.rows[places]).goal(search.goal)
     return [seen.rows[at] for at in places[np.argsort(exact, kind="stable")][:_BEST]]
+
+
+def _again(search: Search) -> int:
+    """How many are solved again; fewer where time was short."""
+    return _BEST if search.late else _AGAIN
+
+
+def _trimmed_exactly(search: Search, row: Rows, each: float) -> Rows:
+    """The row without the changes, one after the other, that bring at most so much by itself."""
+    for at in np.flatnonzero(row):
+        less = row.copy()
+        less[at] = 0
+        costs = search.exactly(np.stack([row, less])).goal(search.goal)
+        if less.any() and costs[1] <= costs[0] + each and search.look(less[None, :])[0] < PENALTY:
+            row = less
+    return row
 
 
 def _nearly_best(search: Search, rows: Sequence[Rows]) -> list[Rows]:
     """Those that may be on the front: the best, and what as the search knows them is on it."""
-    if len(rows) <= _AGAIN:
+    again = _again(search)
+    if len(rows) <= again:
         return [*rows]
-    order = np.argsort(search.look(np.stack(rows)), kind="stable")[:_AGAIN]
+    order = np.argsort(search.look(np.stack(rows)), kind="stable")[:again]
+    if search.late:
+        return [rows[at] for at in sorted(order)]
     front = {row.tobytes() for row in _front(search, rows, 0.0, exactly=False)}
     return [row for at, row in enumerate(rows) if at in order or row.tobytes() in front]
 

@@ -29,7 +29,8 @@ _PARTS_OF_TIME = 20
 """A batch takes at most about one of so many parts of a time that is limited."""
 _BETTER = 1e-4
 """Share of the goal's figure that a step must gain: solving leaves a tenth of that open."""
-_PENALTY = 1e6
+PENALTY = 1e6
+"""The least score of what breaks a rule."""
 _SHAKEN = (2, 3, 4)
 """Variables that chance changes before a new descent."""
 _FITTING = ({"entitlement", "virtual"}, {"home", "memory"}, {"entitlement", "capped"})
@@ -141,6 +142,22 @@ class Search:
             self.seconds = max(0.0, self.seconds - (time.monotonic() - began))
         self._end = None
         self._near(self.space.now()[0])
+        if self.late:
+            self.look(self._joined())
+
+    def _joined(self) -> Rows:
+        """The single changes that bring something, of each variable the best, together: the best
+        of them, two, four, and so on, where there was no time to go on from any.
+        """
+        seen = self.seen
+        places = np.flatnonzero(seen.kept & (seen.changes == 1) & (seen.goal < seen.goal[0]))
+        row, rows, taken = seen.rows[0].copy(), list[Rows](), 0
+        for place in places[np.argsort(seen.goal[places], kind="stable")]:
+            (at,) = np.flatnonzero(seen.rows[place])
+            if not row[at]:
+                row[at], taken = seen.rows[place][at], taken + 1
+                rows += [row.copy()] if taken & (taken - 1) == 0 else []
+        return np.stack([seen.rows[0], *rows, row])
 
     @property
     def least(self) -> float:
@@ -194,7 +211,7 @@ class Search:
     def refuse(self, rows: Sequence[Rows]) -> None:
         """Take these rows as forbidden from now on."""
         self.refused |= {row.tobytes() for row in rows}
-        self._scores |= {row.tobytes(): 2 * _PENALTY for row in rows}
+        self._scores |= {row.tobytes(): 2 * PENALTY for row in rows}
         self._best = min(self._scores.values())
 
     def look(self, rows: Rows) -> Floats:
@@ -244,7 +261,7 @@ class Search:
     def _scored(self, goal: Floats, excess: Floats, forbidden: NDArray[np.bool_]) -> Floats:
         """The goal's figure; above all others by how much rules are broken."""
         over = np.where(excess > self.limits, excess - self.limits, 0.0).sum(axis=1) + forbidden
-        return np.where(over > 0, _PENALTY * (1 + over), goal)
+        return np.where(over > 0, PENALTY * (1 + over), goal)
 
     def _is_forbidden(self, options: Rows) -> NDArray[np.bool_]:
         found = np.zeros(len(options), dtype=bool)
@@ -255,7 +272,7 @@ class Search:
     def _tick(self) -> None:
         """Tell how far it is; raise `_Over` where it is to end."""
         best = self._best
-        shown = f"{best:.2f}" if abs(best) < _PENALTY else "none that keeps all rules"
+        shown = f"{best:.2f}" if abs(best) < PENALTY else "none that keeps all rules"
         self.each(self._share, f"{self.cost.solver.solved:,} layouts, least {self.goal} {shown}")
         if self.stop is not None and self.stop.is_set():
             self.stopped = True
@@ -290,7 +307,7 @@ class Search:
         """
         for row in [] if self.seen.kept.any() else nearly(self.seen, range(len(self.rules))):
             self.descend(row, beyond=True)
-            if self._best < _PENALTY:
+            if self._best < PENALTY:
                 return
 
     def _better(self, one: Rows, other: Rows) -> Rows:
