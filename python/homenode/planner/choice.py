@@ -137,7 +137,7 @@ def trim(search: Search, row: Rows, each: float) -> Rows:
         if not len(changed):
             return row
         groups: list[tuple[int, ...]] = [(int(at),) for at in changed]
-        if len(changed) <= _MOST_PAIRS:
+        if len(changed) <= _MOST_PAIRS and not search.late:
             groups += itertools.combinations([int(at) for at in changed], 2)
         rows = np.repeat(row[None, :], len(groups), axis=0)
         for at, group in enumerate(groups):

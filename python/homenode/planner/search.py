@@ -35,6 +35,8 @@ _SHAKEN = (2, 3, 4)
 """Variables that chance changes before a new descent."""
 _FITTING = ({"entitlement", "virtual"}, {"home", "memory"}, {"entitlement", "capped"})
 """Words of which two change at once."""
+_JOINED = 16
+"""Changes that are looked at together where there was no time to go on from one."""
 _NEARLY = 4
 """Layouts that nearly keep all rules, on from which one is looked for that does."""
 _BEAM = 8
@@ -154,10 +156,10 @@ class Search:
         row, rows, taken = seen.rows[0].copy(), list[Rows](), 0
         for place in places[np.argsort(seen.goal[places], kind="stable")]:
             (at,) = np.flatnonzero(seen.rows[place])
-            if not row[at]:
+            if not row[at] and taken < _JOINED:
                 row[at], taken = seen.rows[place][at], taken + 1
                 rows += [row.copy()] if taken & (taken - 1) == 0 else []
-        return np.stack([seen.rows[0], *rows, row])
+        return together([seen.rows[:1], *(one[None, :] for one in rows)])
 
     @property
     def least(self) -> float:
