@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -392,7 +392,8 @@ class Advising:
             known = found.get(one.rule.name)
             if told.run_of(one.row) is None and (known is None or known.saving < one.saving):
                 found[one.rule.name] = told.refusal(one)
-        return tuple(sorted(found.values(), key=lambda one: -one.saving))
+        named = (replace(one, unit=self._unit) for one in found.values())
+        return tuple(sorted(named, key=lambda one: -one.saving))
 
     @property
     def _goal(self) -> str:
