@@ -283,6 +283,8 @@ def test_advice_on_virtual_machines_is_what_their_layout_runs_like(tmp_path: Pat
     table = MACHINE.format(name="db", count=6, does=does)
     told = Scenario.from_toml(ZVM.format(kind="idle", more="") + table)
     assert {1, 3, 12} <= {*next(guests(told.partitions[0])).values}
+    wide = told.with_({"partition.zvm.virtual_machine.db.cpus": 30})
+    assert {3, 6, 12} <= {6, *next(guests(wide.partitions[0])).values} <= {3, 6, 12, 18, 24}
     found = advise(told, free=["guests"], worth=0.001, out=tmp_path)
     best = found.best[0]
     (change,) = best.changes

@@ -20,6 +20,8 @@ from homenode.model.units import RATE, SIZE
 _MIB = 1 << 20
 _MOST = 16
 """Switches, and times as many machines, that are tried."""
+_MOST_CPUS = 0x40
+"""Of a virtual machine: CP knows addresses 00 to 3F (DEFINE CPU)."""
 _TIMES = (2, 3, 4)
 """Times as many machines of a kind that are tried, beside every fewer among whom they divide."""
 
@@ -81,8 +83,12 @@ def _keyed(also: Mapping[int, Mapping[str, object]]) -> dict[str, Mapping[str, o
 
 
 def _parts(machine: VirtualMachine, share: Fraction) -> dict[str, object] | None:
-    """What each has of the same work; None where that cannot be divided."""
+    """What each has of the same work; None where that cannot be divided, or CP has no machine of
+    so many processors.
+    """
     work: dict[str, object]
+    if ceil(machine.cpus * share) > max(machine.cpus, _MOST_CPUS):
+        return None
     match machine.workload:
         case GuestTransactions(rate=rate):
             work = {"workload.rate": RATE.format(round(rate * float(share), 6))}
