@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from homenode.planner import advise
+from homenode.planner.problem import problem_of
 from homenode.planner.questions import more
 from homenode.planner.reasons import told_change
+from homenode.planner.variants import Varying
 from homenode.report.advice import most_line
 from homenode.simulate.scenario import Scenario
 
@@ -107,3 +111,24 @@ def test_a_partition_of_cells_is_divided_with_its_cores_of_each() -> None:
     found = advise(told, free=["split"], confirm=False, pinned=["two"])
     assert not [line for line in found.unfit if "one as 2" in line]
     assert found.solved > 1
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"cells": {"cell0": 1, "cell1": 3}},
+        {"cells": {"cell1": 2}, "paths": ["0.10", "1.12"]},
+        {"cells": None, "paths": ["1.10", "1.11", "1.12", "1.13"]},
+    ],
+)
+def test_cores_that_parts_cannot_share_are_chosen_anew(where: dict[str, object]) -> None:
+    users = {"kind": "users", "count": 400, "think": "1 s", "profile": "oltp"}
+    named = {f"partition.one.processors.{key}": value for key, value in where.items()}
+    told = cells("cell1", "cell0").with_({"partition.one.workload": users, **named})
+    unfit: list[str] = []
+    found = [*Varying(problem_of(told, {"free": ["split"], "pinned": ["two"]}), unfit).all()]
+    assert [one.after for one in found] == [2, 4]
+    assert unfit == []
+    for one in found:
+        parts = [part for part in one.problem.scenario.partitions if part.name != "two"]
+        assert [part.table.processors.cores for part in parts] == [4 // len(parts)] * len(parts)

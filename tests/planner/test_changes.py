@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from pathlib import Path
 
 import layouts
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from homenode.planner import advise
 from homenode.planner.choice import EACH, best_rows
 from homenode.planner.search import Search
+from homenode.planner.solver import Figures
 from homenode.simulate.run import Run
 from homenode.simulate.scenario import Scenario
 
@@ -143,3 +146,30 @@ def test_small_figures_are_no_reason_to_advise_nothing() -> None:
     told = layouts.scenario(*(one.replace('bursts = 4, profile = "oltp"', short) for one in each))
     found = advise(told, free=["home"], goal="response", confirm=False)
     assert found.best
+
+
+def test_the_best_is_that_of_those_solved_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search among neighbours takes the second for the best, a hundredth off."""
+    one = layouts.partition("a", rate=150, entitlement=0.8)
+    other = layouts.partition("b", "drawer1", rate=240, entitlement=0.8)
+    problem = layouts.problem(layouts.scenario(one, other), free=["virtual"])
+    first = Search(problem.space, problem.cost, problem.rules, problem.goal)
+    kept = first.run().rows[first.seen.kept]
+    exact = problem.exactly(kept).cores
+    best, *others = np.argsort(exact, kind="stable")
+    second = next(at for at in others if exact[at] > 1.0005 * exact[best])
+    assert exact[second] < 1.01 * exact[best]
+    solve = problem.space.solver.solve
+    flattered = problem.space.options(kept[[second]])[0][0]
+
+    def roughly(options: NDArray[np.int64]) -> Figures:
+        found = solve(options)
+        wrong = np.where((options == flattered).all(axis=1), 0.985, 1.0)
+        return dataclasses.replace(found, cores=found.cores * wrong[:, None])
+
+    monkeypatch.setattr(problem.space.solver, "solve", roughly)
+    search = Search(problem.space, problem.cost, problem.rules, problem.goal)
+    seen = search.run()
+    assert (seen.rows[seen.kept][np.argmin(seen.goal[seen.kept])] == kept[second]).all()
+    (found,) = best_rows(search, 0.0, 1)
+    assert problem.exactly(found[None, :]).cores[0] == pytest.approx(exact[best], rel=5e-4)

@@ -226,18 +226,21 @@ def test_what_mends_one_rule_may_break_another_on_the_way(monkeypatch: pytest.Mo
     """
     monkeypatch.setattr("homenode.planner.search.EVERY", 0)
     problem = layouts.problem(layouts.scenario(LICENSED), free=["virtual", "cores"])
+    virtual, cores = problem.space.variables
+    four, six = (1 + virtual.values.index(count) for count in (4, 6))
+    two = 1 + cores.values.index(2)
 
     def first(told: Solved) -> Floats:
-        here = (told.rows == [1, 1]).all(axis=1) | (told.rows[:, 0] == 2)
+        here = (told.rows == [four, two]).all(axis=1) | (told.rows[:, 0] == six)
         return np.where(here, 0.0, 1.0)
 
     def second(told: Solved) -> Floats:
-        return np.where(told.rows[:, 0] == 2, 0.1, 0.0)
+        return np.where(told.rows[:, 0] == six, 0.1, 0.0)
 
     rules = [Rule("first", first), Rule("second", second)]
     search = Search(problem.space, problem.cost, rules, problem.goal, rounds=0)
     seen = search.run()
-    assert seen.rows[seen.kept].tolist() == [[1, 1]]
+    assert seen.rows[seen.kept].tolist() == [[four, two]]
 
 
 @pytest.mark.parametrize("every", [0, 5000])

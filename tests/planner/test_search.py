@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import random
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from homenode.errors import ScenarioError
 from homenode.planner import advise
 from homenode.planner.choice import best_rows, trim
+from homenode.planner.confirm import Runs
+from homenode.planner.front import Asked, advised
 from homenode.planner.problem import Problem
 from homenode.planner.rules import excess_of
 from homenode.planner.search import Search
@@ -59,6 +62,49 @@ def test_local_search_is_as_good_as_all_layouts(
     local = searched(layouts.problem(told))
     assert not local.proven
     assert least(local) == pytest.approx(least(every), rel=1e-3)
+
+
+COUNTED = """\
+goal = "money"
+free = ["virtual"]
+limit = [{ partition = "a", response = "7.5 ms" }, { partition = "b", response = "7.5 ms" }]
+
+[[advise.licence]]
+product = "database"
+partitions = ["a", "b"]
+cost = 1000
+currency = "EUR"
+"""
+
+
+def counted(more: str = "") -> Problem:
+    one = layouts.partition("a", rate=150, entitlement=0.8)
+    other = layouts.partition("b", "drawer1", rate=240, entitlement=0.8)
+    return layouts.problem(layouts.scenario(one, other, advise=COUNTED + more))
+
+
+def test_every_count_of_virtual_processors_may_be_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three of eight: no multiple, and neither a core more than is used nor one less than now."""
+    paths = [f'"partition.{name}.processors.virtual" = {[*range(1, 9)]}' for name in "ab"]
+    every = searched(counted("\n".join(["[advise.values]", *paths])))
+    assert every.proven
+    (best,) = {every.space.variables[0].value(row[0]) for row in best_rows(every, 0.0, 1)}
+    assert best == 3
+    monkeypatch.setattr("homenode.planner.search.EVERY", 0)
+    local = searched(counted(), rounds=2)
+    assert not local.proven
+    assert least(local) == least(every)
+
+
+def test_steps_lead_from_one_count_to_its_neighbours() -> None:
+    (one,) = layouts.problem(
+        layouts.scenario(layouts.partition("a", virtual=20)), free=["virtual"]
+    ).space.variables  # fmt: skip
+    every = [one.value(number) for number in range(1 + len(one.values))]
+    assert sorted(map(int, map(str, every))) == [*range(1, 81)]
+    assert len(one.first_numbers()) < 25
+    near = {one.value(number) for number in one.near(every.index(33))}
+    assert near == {25, 29, 31, 32, 34, 35, 37, 41}
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -197,6 +243,51 @@ def test_a_time_that_binds_is_told() -> None:
     found = advise(layouts.crowded(), seconds=1e-9, confirm=False)
     assert found.late
     assert "The time was over" in found.told
+
+
+def test_a_time_is_kept_however_long_a_layout_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither what is solved at once nor what simulations teach takes longer."""
+    problem = layouts.problem(layouts.crowded(), free=["home", "virtual"])
+    solve = problem.space.solver.solve
+
+    def slowly(options: NDArray[np.int64]) -> Figures:
+        time.sleep(0.01 * len(options))
+        return solve(options)
+
+    monkeypatch.setattr(problem.space.solver, "solve", slowly)
+    began = time.monotonic()
+    search = searched(problem, seconds=0.5)
+    search.stricter(search.limits, set(), 1)
+    assert search.late
+    assert time.monotonic() - began < 1.5
+    partitions = {search.space.variables[at].partition for at in np.nonzero(search.seen.rows)[1]}
+    assert partitions == {0, 1, 2, 3}
+    # What brings something by itself is looked at together too.
+    assert search.seen.changes.max() > 1
+    assert least(search) < search.seen.goal[search.seen.kept & (search.seen.changes == 1)].min()
+
+
+def test_what_follows_a_search_whose_time_is_over_is_said(tmp_path: Path) -> None:
+    said: list[str] = []
+    problem = layouts.problem(layouts.crowded(), free=["home"])
+    advised(problem, Asked(seconds=1e-9, say=said.append), Runs(out=tmp_path))
+    count = sum(not path.name.startswith(".") for path in tmp_path.iterdir())
+    follow = f"{3 * count} simulations follow, 3 of each layout (--no-simulate leaves them out)"
+    assert said == [f"the time of the search is over; {follow}"]
+    told = advised(problem, Asked(say=said.append), None)
+    assert told.best
+    assert len(said) == 1
+
+
+def test_a_time_that_does_not_bind_changes_nothing() -> None:
+    told = layouts.scenario(*(layouts.partition(f"lpar{n}") for n in (1, 2)))
+    searches = [
+        searched(layouts.problem(told, free=["virtual"]), rounds=1, seconds=seconds)
+        for seconds in (None, 3600.0)
+    ]
+    one, other = (search.seen for search in searches)
+    assert (one.rows == other.rows).all()
+    assert (one.goal == other.goal).all()
 
 
 def test_who_stops_it_gets_the_best_so_far(tmp_path: Path) -> None:

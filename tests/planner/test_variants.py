@@ -277,6 +277,27 @@ def test_fewer_machines_of_a_kind_have_as_much_to_do() -> None:
         assert float(rate) * int(str(count)) == pytest.approx(400)
 
 
+def test_advice_on_virtual_machines_is_what_their_layout_runs_like(tmp_path: Path) -> None:
+    """Six of a kind may become any fewer that share their work evenly."""
+    does = 'cpus = 2\nworkload = { kind = "transactions", rate = "3000/s" }'
+    table = MACHINE.format(name="db", count=6, does=does)
+    told = Scenario.from_toml(ZVM.format(kind="idle", more="") + table)
+    assert {1, 3, 12} <= {*next(guests(told.partitions[0])).values}
+    wide = told.with_({"partition.zvm.virtual_machine.db.cpus": 30})
+    assert {3, 6, 12} <= {6, *next(guests(wide.partitions[0])).values} <= {3, 6, 12, 18, 24}
+    found = advise(told, free=["guests"], worth=0.001, out=tmp_path)
+    best = found.best[0]
+    (change,) = best.changes
+    assert change.path == "partition.zvm.virtual_machine.db.count"
+    run = told.with_({change.path: change.after, **change.also}).run(out=tmp_path, replications=3)
+    now = told.run(out=tmp_path, replications=3)
+    used, before = (one.metrics["zvm"]["physc"].mean or 0.0 for one in (run, now))
+    assert (found.do_nothing.cores.mean, best.cores.mean) == pytest.approx((before, used))
+    assert used < before
+    done, was = (one.metrics["zvm"]["etr_per_s"].mean for one in (run, now))
+    assert done == pytest.approx(was, rel=0.03)
+
+
 def two_large() -> Scenario:
     """Two partitions that are each too large for a drawer."""
     told = {"entitlement": 6.0, "virtual": 24, "memory": "64 GiB"}

@@ -227,6 +227,8 @@ def test_from_the_command_line(view: GuestView, capsys: pytest.CaptureFixture[st
     assert "FCX108" in capsys.readouterr().out
     assert call(["fcx", "device"]) == 0
     assert capsys.readouterr().out.endswith(EXCERPT)
+    assert call(["fcx", "FCX287"]) == 2
+    assert "there is no report FCX287" in capsys.readouterr().err
     assert call(["fcx", "latest", "lpar", "--json"]) == 0
     assert [row["Partition"] for row in json.loads(capsys.readouterr().out)] == ["zvm", "aix"]
     assert call(["fcx", "latest", "lpar", "-p", "aix"]) == 2

@@ -52,14 +52,14 @@ def fcx(
     from homenode.tools import fcx as reports
     from homenode.tools.guestview import zvm_partition
 
-    if report is None and reports.is_report(run):
+    if report is None and (reports.is_report(run) or reports.is_number(run)):
         run, report = LATEST, run
+    found = None if report is None else reports.report(report)
     view = _view(run, replication, out)
     name = zvm_partition(view, partition)
-    if report is None:
+    if found is None:
         _list_reports(as_json=as_json)
         return
-    found = reports.report(report)
     if as_json:
         show_json(found.rows(view, name, every))
     else:

@@ -115,11 +115,14 @@ class Refusal:
     """That simulation."""
     also: tuple[Named, ...] = ()
     """The other rules that this simulation broke."""
+    unit: str | None = None
+    """Of the saving, in words."""
 
     def __str__(self) -> str:
         """What would save how much more, but for which rules."""
         rules = listed(map(str, (self.rule, *self.also)), 20)
-        told = f"{', '.join(self.changes)}: {number(self.saving)} more, but for {rules}"
+        saving = f"{number(self.saving)} {self.unit}" if self.unit else number(self.saving)
+        told = f"{', '.join(self.changes)}: {saving} more, but for {rules}"
         return told if self.shown is None else f"{told}: {self.shown} (run {self.run})"
 
     def as_json(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from homenode.planner.conflict import conflict, is_freed, never_together
 from homenode.planner.exact import Exact
 from homenode.planner.lessons import lessons
 from homenode.planner.overload import Overload, overloads
-from homenode.planner.played import Played
+from homenode.planner.played import Played, Saying, say_nothing
 from homenode.planner.problem import Problem
 from homenode.planner.reasons import UNITS
 from homenode.planner.rules import Rule
@@ -50,6 +50,8 @@ class Advising:
     """Variants that cannot be, and why."""
     branch_of: Callable[[Variant], Branch] | None = None
     """A variant with its search, where variants may be combined."""
+    say: Saying = say_nothing
+    """Is told what comes after a search whose time is over."""
     answers: dict[int, Answers] = field(init=False)
     """By branch, the problem itself first."""
     _least: float = 0.0
@@ -91,12 +93,23 @@ class Advising:
             return self._conflict(rules, proven=proven or search.proven)
         now = (0, self.problem.space.now()[0])
         for _ in range(_TRIES):
+            self.search.each(1.0, "solving the best by themselves")
             chosen = self._chosen(best)
-            answers = self._simulated([now, *chosen, *self._leaner(chosen)])
+            chosen += self._leaner(chosen)
+            answers = self._simulated([now, *chosen])
             if not self._learnt(answers[1:]):
                 break
         self.refuted = tuple(one for one in answers[1:] if one.breaks)
         return self._told(answers[0], answers[1:], best)
+
+    def _say_what_follows(self, runs: Runs, layouts: int) -> None:
+        """Tell, after a search whose time is over, what that time does not count."""
+        if self.late and layouts:
+            each = runs.count(self.problem.scenario)
+            self.say(
+                f"the time of the search is over; {layouts * each} simulations follow, {each} of"
+                " each layout (--no-simulate leaves them out)"
+            )
 
     def _combine(self) -> None:
         """Searches variants on top of each other, and keeps those that are better than each."""
@@ -240,6 +253,7 @@ class Advising:
         """Answers of layouts, simulated as long as nobody stops it."""
         open_ones = [(at, row) for at, row in chosen if self.answers[at].run_of(row) is None]
         if self.runs is not None and not self.stopped:
+            self._say_what_follows(self.runs, len(open_ones))
             layouts = [self.answers[at].problem.space.applied(row) for at, row in open_ones]
             runs: Sequence[Run | None] = ()
             try:
@@ -378,7 +392,8 @@ class Advising:
             known = found.get(one.rule.name)
             if told.run_of(one.row) is None and (known is None or known.saving < one.saving):
                 found[one.rule.name] = told.refusal(one)
-        return tuple(sorted(found.values(), key=lambda one: -one.saving))
+        named = (replace(one, unit=self._unit) for one in found.values())
+        return tuple(sorted(named, key=lambda one: -one.saving))
 
     @property
     def _goal(self) -> str:

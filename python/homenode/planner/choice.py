@@ -5,6 +5,7 @@ nothing, and none that another beats in everything.
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from homenode.planner.problem import Problem
 from homenode.planner.rules import Rule
-from homenode.planner.search import Search, Seen
+from homenode.planner.search import PENALTY, Search, Seen, changed
 from homenode.planner.solver import Floats
 from homenode.planner.space import Rows
 
@@ -22,6 +23,10 @@ _NONE = 0.005
 """Of the goal's figure, what is told as none."""
 SAME = 0.01
 """Share of the response of now by which two layouts differ in nothing."""
+_AGAIN = 20
+"""Of the best layouts so many are solved again, each by itself, before one is chosen."""
+_BEST = 3
+"""So many of these are trimmed."""
 _MOST_PAIRS = 12
 """Changes up to which two are taken back at once, as those of a swap are."""
 
@@ -37,8 +42,9 @@ class Refused:
 
 
 def best_rows(search: Search, worth: float, count: int, first: Seen | None = None) -> list[Rows]:
-    """At most so many rows that save at least `worth` of the goal's figure now, the best first.
-    `first` is what was seen of the scenario that was given, where this is a variant of it.
+    """At most so many rows that save at least `worth` of the goal's figure now, the best first,
+    each solved by itself. `first` is what was seen of the scenario that was given, where this is a
+    variant of it. Of a search whose time is limited as much time again is spent on it.
     """
     seen, base = search.seen, first or search.seen
     now = float(base.goal[0])
@@ -46,19 +52,69 @@ def best_rows(search: Search, worth: float, count: int, first: Seen | None = Non
     most = now - worth * abs(now) if base.kept[0] else np.inf
     each = EACH * worth * abs(now)
     found: dict[bytes, Rows] = {}
-    for row in _of_each_count(seen, most):
+    began = time.monotonic()
+    first_ones = _first(search, seen, most)
+    for row in [*first_ones, *_of_each_count(seen, most)]:
+        if found and search.allowed is not None and time.monotonic() - began > search.allowed:
+            break
         # What a value nearer to now leaves of a change may be nothing.
         trimmed = trim(search, nearest_values(search, trim(search, row, each), each), each)
         if float(search.look(trimmed[None, :])[0]) > most:
             continue
         if trimmed.any() or not seen.kept[0] or first is not None:
             found[trimmed.tobytes()] = trimmed
-    front = _front(search, [*found.values()], each)
+    for row in first_ones if found else []:
+        # What is left of it among neighbours may cost more by itself.
+        told = search.exactly(np.stack([row, *found.values()])).goal(search.goal)
+        if told[0] < told[1:].min() - each:
+            lean = _trimmed_exactly(search, row, each)
+            found[lean.tobytes()] = lean
+    front = _front(search, _nearly_best(search, [*found.values()]), each)
     if len(front) <= count:
         return front
     # Spread over the front, so that one with few changes is among them.
     places = np.linspace(0, len(front) - 1, count).round().astype(int) if count > 1 else [0]
     return [front[at] for at in places]
+
+
+def _first(search: Search, seen: Seen, most: float) -> list[Rows]:
+    """Of the best that were looked at those that are it when each is solved by itself: where homes
+    are full, a search among neighbours is up to a hundredth off.
+    """
+    places = np.flatnonzero(seen.kept & (seen.goal <= most))
+    places = places[np.argsort(seen.goal[places], kind="stable")][: _again(search)]
+    if not len(places):
+        return []
+    exact = search.exactly(seen.rows[places]).goal(search.goal)
+    return [seen.rows[at] for at in places[np.argsort(exact, kind="stable")][:_BEST]]
+
+
+def _again(search: Search) -> int:
+    """How many are solved again; fewer where time was short."""
+    return _BEST if search.late else _AGAIN
+
+
+def _trimmed_exactly(search: Search, row: Rows, each: float) -> Rows:
+    """The row without the changes, one after the other, that bring at most so much by itself."""
+    for at in np.flatnonzero(row):
+        less = row.copy()
+        less[at] = 0
+        costs = search.exactly(np.stack([row, less])).goal(search.goal)
+        if less.any() and costs[1] <= costs[0] + each and search.look(less[None, :])[0] < PENALTY:
+            row = less
+    return row
+
+
+def _nearly_best(search: Search, rows: Sequence[Rows]) -> list[Rows]:
+    """Those that may be on the front: the best, and what as the search knows them is on it."""
+    again = _again(search)
+    if len(rows) <= again:
+        return [*rows]
+    order = np.argsort(search.look(np.stack(rows)), kind="stable")[:again]
+    if search.late:
+        return [rows[at] for at in sorted(order)]
+    front = {row.tobytes() for row in _front(search, rows, 0.0, exactly=False)}
+    return [row for at, row in enumerate(rows) if at in order or row.tobytes() in front]
 
 
 def _of_each_count(seen: Seen, most: float) -> list[Rows]:
@@ -81,7 +137,7 @@ def trim(search: Search, row: Rows, each: float) -> Rows:
         if not len(changed):
             return row
         groups: list[tuple[int, ...]] = [(int(at),) for at in changed]
-        if len(changed) <= _MOST_PAIRS:
+        if len(changed) <= _MOST_PAIRS and not search.late:
             groups += itertools.combinations([int(at) for at in changed], 2)
         rows = np.repeat(row[None, :], len(groups), axis=0)
         for at, group in enumerate(groups):
@@ -102,17 +158,25 @@ def nearest_values(search: Search, row: Rows, each: float) -> Rows:
         values = [search.space.variables[at].now, *search.space.variables[at].values]
         if not all(map(_is_number, values)):
             continue
-        told = [float(str(one)) for one in values]
-        away = [abs(one - told[0]) for one in told]
-        numbers = [n for n, far in enumerate(away) if n and far < away[row[at]]]
-        rows = np.repeat(row[None, :], len(numbers) + 1, axis=0)
-        rows[1:, at] = numbers
-        scores = search.look(rows)
-        pairs = zip(numbers, scores[1:], strict=True)
-        able = [number for number, score in pairs if score <= scores[0] + each]
-        row = row.copy()
-        row[at] = min(able, key=lambda number: away[number], default=row[at])
+        away = [abs(float(str(one)) - float(str(values[0]))) for one in values]
+        most = float(search.look(row[None, :])[0]) + each
+        nearer = _nearer(search, row, int(at), away, most)
+        while nearer is not None:
+            row = nearer
+            nearer = _nearer(search, row, int(at), away, most)
     return row
+
+
+def _nearer(search: Search, row: Rows, at: int, away: Sequence[float], most: float) -> Rows | None:
+    """The row with that number nearest to now, of those looked at from it on, that costs no more
+    than so much; None where there is none.
+    """
+    numbers = [n for n in search.around(at, row) if n and away[n] < away[row[at]]]
+    if not numbers:
+        return None
+    rows = changed(row, at, numbers)
+    able = np.flatnonzero(search.look(rows) <= most)
+    return rows[min(able, key=lambda place: away[numbers[place]])] if len(able) else None
 
 
 def needed(problem: Problem, rows: Sequence[Rows], *, of_variant: bool = False) -> list[Rows]:
@@ -142,19 +206,21 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _front(search: Search, rows: Sequence[Rows], each: float) -> list[Rows]:
-    """Those that no other beats in cores, money, response and number of changes; the one that
-    saves most first.
+def _front(
+    search: Search, rows: Sequence[Rows], each: float, *, exactly: bool = True
+) -> list[Rows]:
+    """Those that no other beats in cores, money, response and number of changes, each solved by
+    itself; the one that saves most first.
     """
     if not rows:
         return []
-    seen = search.seen
-    place = {row.tobytes(): at for at, row in reversed([*enumerate(seen.rows)])}
-    at = [place[row.tobytes()] for row in rows]
+    table = np.stack(rows)
+    told = search.exactly(table) if exactly else search.found(table)
+    changes = (table > 0).sum(axis=1)
     figures = np.stack(
-        [seen.goal[at], seen.cores[at], seen.money[at], seen.response[at], seen.changes[at]], axis=1
+        [told.goal(search.goal), told.cores, told.money, told.response, changes], axis=1
     )
-    slack = np.array([each, each, 0.0, SAME * float(seen.response[0]), 0.0])
+    slack = np.array([each, each, 0.0, SAME * float(search.seen.response[0]), 0.0])
     order = [int(one) for one in np.lexsort((figures[:, 4], figures[:, 0]))]
     left: list[int] = []
     for one in order:

@@ -41,16 +41,19 @@ class Runs:
     progress: ProgressFn | None = None
     stop: threading.Event | None = None
 
+    def count(self, scenario: Scenario) -> int:
+        """How many replications of a layout are run."""
+        return self.replications or max(LEAST, scenario.replications)
+
     def of(self, scenarios: Sequence[Scenario]) -> list[Run]:
         """Simulate layouts; replications of the same number see the same arrivals in all. Raises
         `InterruptedRuns`.
         """
         if not scenarios:
             return []
-        count = self.replications or max(LEAST, scenarios[0].replications)
         return keep_runs(
             scenarios,
-            replications=count,
+            replications=self.count(scenarios[0]),
             on=self.on,
             jobs=self.jobs,
             out=self.out,

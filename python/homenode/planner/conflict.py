@@ -121,6 +121,7 @@ def _is_kept(search: Search, chosen: Collection[int], exact: Exact | None) -> bo
         most=_FEW if search.space.solver.whole else None,
         _parts=[],
         _excess=[],
+        _places=[],
         _scores={},
     )
     return bool(again.run(starts).kept.any())

@@ -77,7 +77,7 @@ class Asked:
     each: Telling = lambda _, __: None
     stop: threading.Event | None = None
     say: Saying = say_nothing
-    """Is told before the search what makes it long."""
+    """Is told what makes it long: before the search, and after one whose time is over."""
 
 
 def _simulating(each: Telling) -> ProgressFn:
@@ -154,7 +154,7 @@ def _advising(problem: Problem, asked: Asked, runs: Runs | None, base: Run | Non
     branches = [branch_of(one) for one in variants]
     search = _search(problem, asked, searches)
     more = branch_of if combined else None
-    return Advising(problem, search, runs, base, branches, varying.unfit, more)
+    return Advising(problem, search, runs, base, branches, varying.unfit, more, asked.say)
 
 
 def _search(problem: Problem, asked: Asked, searches: int) -> Search:

@@ -25,13 +25,18 @@ ROUNDS = 8
 """Times that local search begins anew."""
 _BATCH = 1_024
 _FEW = 8
+_PARTS_OF_TIME = 20
+"""A batch takes at most about one of so many parts of a time that is limited."""
 _BETTER = 1e-4
 """Share of the goal's figure that a step must gain: solving leaves a tenth of that open."""
-_PENALTY = 1e6
+PENALTY = 1e6
+"""The least score of what breaks a rule."""
 _SHAKEN = (2, 3, 4)
 """Variables that chance changes before a new descent."""
 _FITTING = ({"entitlement", "virtual"}, {"home", "memory"}, {"entitlement", "capped"})
 """Words of which two change at once."""
+_JOINED = 16
+"""Changes that are looked at together where there was no time to go on from one."""
 _NEARLY = 4
 """Layouts that nearly keep all rules, on from which one is looked for that does."""
 _BEAM = 8
@@ -97,32 +102,64 @@ class Search:
     """Rows that did not hold when they were solved by themselves."""
     _parts: list[Solved] = field(default_factory=list)
     _excess: list[Floats] = field(default_factory=list)
+    _places: list[Rows] = field(default_factory=list)
+    """By part, in which order its rows are told."""
     _scores: dict[bytes, float] = field(default_factory=dict)
     _best: float = np.inf
     _end: float | None = None
+    _size: int = _FEW
     _share: float = 0.0
 
     def __post_init__(self) -> None:
+        self.allowed = self.seconds
+        """The time that it may take, of which `seconds` are left."""
         self.limits = np.full(len(self.rules), SLACK)
         """Excess up to which each rule counts as kept; less than 0 where solving flatters it."""
 
     def run(self, starts: Sequence[Rows] = ()) -> Seen:
         """Search, beginning with the layout as it is and with `starts`."""
         self._end = None if self.seconds is None else time.monotonic() + self.seconds
+        self._bounded(lambda: self._all(starts))
+        self.stop = self.most = None  # what was found is looked at in peace
+        return self.seen
+
+    def _all(self, starts: Sequence[Rows]) -> None:
+        self.look(self.space.now())
+        if self.space.count <= (EVERY if self.most is None else self.most):
+            self._every()
+        else:
+            self._local(starts)
+            self._repair()
+
+    def _bounded(self, search: Callable[[], None]) -> None:
+        """Search as long as there is time, which what comes after it does not count against."""
+        began = time.monotonic()
         try:
-            self.look(self.space.now())
-            if self.space.count <= (EVERY if self.most is None else self.most):
-                self._every()
-            else:
-                self._local(starts)
-                self._repair()
+            search()
         except _Over:
             pass
         except KeyboardInterrupt:
             self.stopped = True
-        self._end = self.stop = self.most = None  # what was found is looked at in peace
+        if self.seconds is not None:
+            self.seconds = max(0.0, self.seconds - (time.monotonic() - began))
+        self._end = None
         self._near(self.space.now()[0])
-        return self.seen
+        if self.late:
+            self.look(self._joined())
+
+    def _joined(self) -> Rows:
+        """The single changes that bring something, of each variable the best, together: the best
+        of them, two, four, and so on, where there was no time to go on from any.
+        """
+        seen = self.seen
+        places = np.flatnonzero(seen.kept & (seen.changes == 1) & (seen.goal < seen.goal[0]))
+        row, rows, taken = seen.rows[0].copy(), list[Rows](), 0
+        for place in places[np.argsort(seen.goal[places], kind="stable")]:
+            (at,) = np.flatnonzero(seen.rows[place])
+            if not row[at] and taken < _JOINED:
+                row[at], taken = seen.rows[place][at], taken + 1
+                rows += [row.copy()] if taken & (taken - 1) == 0 else []
+        return together([seen.rows[:1], *(one[None, :] for one in rows)])
 
     @property
     def least(self) -> float:
@@ -138,15 +175,26 @@ class Search:
     def seen(self) -> Seen:
         """What was looked at so far."""
         names = ("rows", "options", "cores", "money", "response")
-        told = {n: np.concatenate([getattr(one, n) for one in self._parts]) for n in names}
-        goal = np.concatenate([one.goal(self.goal) for one in self._parts])
-        excess = np.concatenate(self._excess)
+        order = np.argsort(np.concatenate(self._places), kind="stable")
+        told = {n: np.concatenate([getattr(one, n) for one in self._parts])[order] for n in names}
+        goal = np.concatenate([one.goal(self.goal) for one in self._parts])[order]
+        excess = np.concatenate(self._excess)[order]
         forbidden = self._is_forbidden(told["options"])
         if self.refused:
             forbidden |= np.array([row.tobytes() in self.refused for row in told["rows"]])
         return Seen(
             **told, goal=goal, excess=excess, broken=excess > self.limits, forbidden=forbidden
         )
+
+    def found(self, rows: Rows) -> Solved:
+        """What rows cost, from where the search stands."""
+        options, sound = self.space.options(rows)
+        return self.cost.of(rows, options, sound)
+
+    def exactly(self, rows: Rows) -> Solved:
+        """What rows cost, each solved by itself."""
+        options, sound = self.space.options(rows)
+        return self.cost.of(rows, options, sound, exactly=True)
 
     def stricter(self, limits: Floats, forbidden: set[tuple[int, int]], rounds: int) -> Seen:
         """Search on from what was seen, with rules taken so strictly, and without these forms."""
@@ -157,32 +205,50 @@ class Search:
             row.tobytes(): float(score) for row, score in zip(seen.rows, scores, strict=True)
         }
         self._best = float(scores.min())
-        if not self.proven:
-            self._local([seen.rows[[int(np.argmin(scores))]]])
-            self._near(self.space.now()[0])
+        if not self.proven and not self.late:
+            self._end = None if self.seconds is None else time.monotonic() + self.seconds
+            self._bounded(lambda: self._local([seen.rows[[int(np.argmin(scores))]]]))
         return self.seen
 
     def refuse(self, rows: Sequence[Rows]) -> None:
         """Take these rows as forbidden from now on."""
         self.refused |= {row.tobytes() for row in rows}
-        self._scores |= {row.tobytes(): 2 * _PENALTY for row in rows}
+        self._scores |= {row.tobytes(): 2 * PENALTY for row in rows}
         self._best = min(self._scores.values())
 
     def look(self, rows: Rows) -> Floats:
         """The score of each row: its goal's figure, far above all others where it breaks rules."""
         keys = [row.tobytes() for row in rows]
-        new = [at for at, key in enumerate(keys) if key not in self._scores]
-        size = _BATCH if self.most is None else _FEW
-        for first in range(0, len(new), size):
-            part = rows[new[first : first + size]]
-            options, sound = self.space.options(part)
-            part, options = part[sound], options[sound]
-            solved = self.cost.of(part, options, np.ones(len(part), dtype=bool))
-            for at in new[first : first + size]:
-                self._scores[keys[at]] = np.inf
-            self._keep(solved)
-            self._tick()
+        new = np.array([at for at, key in enumerate(keys) if key not in self._scores], dtype=int)
+        places = len(self._scores) + np.arange(len(new))
+        if self._end is not None:  # so that of each partition something is seen in time
+            mixed = np.random.default_rng(self.seed).permutation(len(new))
+            new, places = new[mixed], places[mixed]
+        first = 0
+        while first < len(new):
+            part = slice(first, first + self._batch())
+            self._look([keys[at] for at in new[part]], rows[new[part]], places[part])
+            first = part.stop
         return np.array([self._scores[key] for key in keys])
+
+    def _batch(self) -> int:
+        """How many are solved at once."""
+        if self.most is not None:
+            return _FEW
+        return _BATCH if self._end is None else self._size
+
+    def _look(self, keys: Sequence[bytes], rows: Rows, places: Rows) -> None:
+        """Solve rows that were not looked at."""
+        began = time.monotonic()
+        options, sound = self.space.options(rows)
+        solved = self.cost.of(rows[sound], options[sound], np.ones(int(sound.sum()), dtype=bool))
+        self._scores |= dict.fromkeys(keys, np.inf)
+        self._keep(solved)
+        self._places.append(places[sound])
+        if self.seconds is not None:
+            slow = (time.monotonic() - began) * _PARTS_OF_TIME > self.seconds
+            self._size = max(1, self._size // 2) if slow else min(2 * self._size, _BATCH)
+        self._tick()
 
     def _keep(self, solved: Solved) -> None:
         excess = excess_of(self.rules, solved)
@@ -197,7 +263,7 @@ class Search:
     def _scored(self, goal: Floats, excess: Floats, forbidden: NDArray[np.bool_]) -> Floats:
         """The goal's figure; above all others by how much rules are broken."""
         over = np.where(excess > self.limits, excess - self.limits, 0.0).sum(axis=1) + forbidden
-        return np.where(over > 0, _PENALTY * (1 + over), goal)
+        return np.where(over > 0, PENALTY * (1 + over), goal)
 
     def _is_forbidden(self, options: Rows) -> NDArray[np.bool_]:
         found = np.zeros(len(options), dtype=bool)
@@ -208,7 +274,7 @@ class Search:
     def _tick(self) -> None:
         """Tell how far it is; raise `_Over` where it is to end."""
         best = self._best
-        shown = f"{best:.2f}" if abs(best) < _PENALTY else "none that keeps all rules"
+        shown = f"{best:.2f}" if abs(best) < PENALTY else "none that keeps all rules"
         self.each(self._share, f"{self.cost.solver.solved:,} layouts, least {self.goal} {shown}")
         if self.stop is not None and self.stop.is_set():
             self.stopped = True
@@ -243,31 +309,33 @@ class Search:
         """
         for row in [] if self.seen.kept.any() else nearly(self.seen, range(len(self.rules))):
             self.descend(row, beyond=True)
-            if self._best < _PENALTY:
+            if self._best < PENALTY:
                 return
 
     def _better(self, one: Rows, other: Rows) -> Rows:
         scores = self.look(np.stack([one, other]))
-        return other if scores[1] < scores[0] - self._least(float(scores[0])) else one
+        return other if self._is_less(float(scores[1]), float(scores[0])) else one
 
-    def _least(self, score: float) -> float:
-        return _BETTER * max(abs(score), 1e-9)
+    def _is_less(self, one: float, other: float) -> bool:
+        """Whether a score is less by what counts; whatever can be is less than what cannot."""
+        return one < (other - _BETTER * max(abs(other), 1e-9) if np.isfinite(other) else other)
 
     def descend(self, row: Rows, *, beyond: bool = False) -> Rows:
-        """The best neighbour of the best neighbour, and so on, until none is better; `beyond` those
-        their best neighbours' ones, too.
+        """The best neighbour of the best neighbour, and so on, until none is better; where none of
+        those far apart is, one step away; `beyond` those their best neighbours' ones, too.
         """
         score = float(self.look(row[None, :])[0])
+        kinds = (self._single, self._pairs, self._steps, *([self._beyond] if beyond else []))
         while True:
             self._near(row)
-            for near in (self._single, self._pairs, *([self._beyond] if beyond else [])):
+            for near in kinds:
                 rows = near(row)
                 if not len(rows):
                     continue
                 scores = self.look(rows)
                 changes = (rows > 0).sum(axis=1)
                 at = int(np.lexsort((changes, np.round(scores, 9)))[0])
-                if scores[at] < score - self._least(score):
+                if self._is_less(float(scores[at]), score):
                     row, score = rows[at], float(scores[at])
                     break
             else:
@@ -281,13 +349,14 @@ class Search:
 
     def _single(self, row: Rows) -> Rows:
         """One variable at another value, and two partitions in each other's place."""
-        found = []
-        for at, size in enumerate(self.space.sizes):
-            others = np.delete(np.arange(size), row[at])
-            rows = np.repeat(row[None, :], len(others), axis=0)
-            rows[:, at] = others
-            found.append(rows)
+        variables = enumerate(self.space.variables)
+        found = [changed(row, at, one.first_numbers()) for at, one in variables]
         return together([*found, *self._swaps(row)])
+
+    def _steps(self, row: Rows) -> Rows:
+        """One count some steps larger or smaller."""
+        variables = enumerate(self.space.variables)
+        return together([changed(row, at, one.near(int(row[at]))) for at, one in variables])
 
     def _beyond(self, row: Rows) -> Rows:
         """Neighbours of the best neighbours."""
@@ -326,21 +395,32 @@ class Search:
             for one, other in itertools.combinations(group, 2):
                 if {self.space.variables[at].word for at in (one, other)} not in _FITTING:
                     continue
-                numbers = itertools.product(
-                    range(self.space.sizes[one]), range(self.space.sizes[other])
-                )
+                numbers = itertools.product(*(self.around(at, row) for at in (one, other)))
                 pairs = np.array([*numbers], dtype=np.int64)
                 rows = np.repeat(row[None, :], len(pairs), axis=0)
                 rows[:, [one, other]] = pairs
                 found.append(rows)
         return together(found) if found else row[None, :][:0]
 
+    def around(self, at: int, row: Rows) -> list[int]:
+        """Numbers of a variable that are looked at from a row on."""
+        one, here = self.space.variables[at], int(row[at])
+        return sorted({*one.first_numbers(), here, *one.near(here)})
+
     def _shaken(self, row: Rows, random_numbers: random.Random) -> Rows:
         shaken = row.copy()
         count = min(random_numbers.choice(_SHAKEN), len(row))
         for at in random_numbers.sample(range(len(row)), count):
-            shaken[at] = random_numbers.randrange(int(self.space.sizes[at]))
+            shaken[at] = random_numbers.choice(self.space.variables[at].first_numbers())
         return shaken
+
+
+def changed(row: Rows, at: int, numbers: Iterable[int]) -> Rows:
+    """The row with each of these numbers in the place of the one it has."""
+    others = [number for number in numbers if number != row[at]]
+    rows = np.repeat(row[None, :], len(others), axis=0)
+    rows[:, at] = others
+    return rows
 
 
 def nearly(seen: Seen, rules: Iterable[int]) -> list[Rows]:

@@ -9,6 +9,7 @@ from the scenario with all their values changed at once.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -79,7 +80,7 @@ class Space:
 
     def apart(self, index: int) -> list[tuple[list[int], dict[Numbers, PartitionSpec]]] | None:
         """Of a partition whose values do not hang together, by places of variables: what becomes of
-        it with each of their values. None of one of a block.
+        it with each of their values that are looked at everywhere. None of one of a block.
         """
         if index not in self._alone:
             return None
@@ -87,7 +88,8 @@ class Space:
         found = []
         for group in self._groups(columns):
             forms: dict[Numbers, PartitionSpec] = {}
-            for numbers in itertools.product(*(range(self.sizes[at]) for at in group)):
+            firsts = [self.variables[at].first_numbers() for at in group]
+            for numbers in itertools.product(*firsts):
                 part = self._part(index, group, numbers)
                 if part is not None:
                     forms[numbers] = _with(self.base[index], part)
@@ -195,7 +197,8 @@ class Space:
         """
         loose = self._loosened(index, changes)
         name = self.scenario.partitions[index].name
-        data = changed(self.scenario.data, {**self.held, **loose, **changes}, "advised")
+        held = {path: home for path, home in self.held.items() if path == _path(name)}
+        data = changed(self._data, {**held, **loose, **changes}, "advised")
         tables: Any = data["partition"]
         alone: dict[str, object] = {key: data[key] for key in AROUND if key in data}
         alone["partition"] = [one for one in tables if one["name"] == name]
@@ -208,6 +211,11 @@ class Space:
         for path in loose:
             part["processors"].pop(path.rpartition(".")[2], None)
         return part
+
+    @functools.cached_property
+    def _data(self) -> Mapping[str, object]:
+        """The scenario's tables, which nobody may change."""
+        return self.scenario.data
 
     def _loosened(self, index: int, changes: Mapping[str, object]) -> dict[str, object]:
         """What makes a single value possible, whose fit with others is looked at afterwards: as

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+import functools
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
@@ -25,6 +26,10 @@ from homenode.records.exporting.root_tree import cpu_list
 
 _TIMES = (0.25, 0.5, 2 / 3, 0.8, 0.9, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Of the entitlement and of the virtual processors that are tried."""
+_COUNTED = ("virtual", "cores")
+"""Words whose values are whole numbers, each of which may be the best."""
+_STEPS = (1, 2, 4, 8)
+"""How far from where it stands a search looks among them."""
 _WEIGHTS = (32, 64, 128, 192, 255)
 _HOST_PAGES = (4 << 10, 2 << 20, 1 << 30)
 _MODES = (0, 1, 2, 4, 8)
@@ -47,6 +52,31 @@ class Variable:
     """What else it may be; the number of a value counts from 1, 0 is as it is."""
     also: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """By value (`as_key`), what else of the scenario changes with it."""
+    first: int | None = None
+    """How many of the values are looked at wherever a search stands, the others of a number only
+    where it is near them; None = all.
+    """
+
+    def first_numbers(self) -> range:
+        """Numbers of the values that are looked at everywhere, and of the one that it is now."""
+        return range(1 + (len(self.values) if self.first is None else self.first))
+
+    def near(self, number: int) -> list[int]:
+        """Numbers of values that are 1, 2, 4, 8 steps larger or smaller; none where all are looked
+        at anyway.
+        """
+        if self.first is None:
+            return []
+        by_size = self._by_size
+        here = by_size.index(number)
+        places = [here + sign * step for step in _STEPS for sign in (-1, 1)]
+        return [by_size[at] for at in places if 0 <= at < len(by_size)]
+
+    @functools.cached_property
+    def _by_size(self) -> list[int]:
+        """Numbers, the one of the least value first."""
+        told: Any = [self.now, *self.values]
+        return sorted(range(len(told)), key=told.__getitem__)
 
     def value(self, number: int) -> object:
         """The value of a number."""
@@ -104,10 +134,12 @@ def variables_of(
             head = f"partition.{spelt(one.name)}"
             for below, now, values, also in _asked(word, _Asking(scenario, one, used[index])):
                 path = f"{head}.{below}"
-                others = tuple(v for n, v in enumerate(values) if v != now and v not in values[:n])
+                others = [v for n, v in enumerate(values) if v != now and v not in values[:n]]
                 more = {v: {f"{head}.{k}": o for k, o in told.items()} for v, told in also.items()}
                 if path not in taken and others:
-                    found.append(Variable(index, word, path, now, others, more))
+                    rest, first = _between(now, others) if word in _COUNTED else ([], None)
+                    every = (*others, *rest)
+                    found.append(Variable(index, word, path, now, every, more, first))
         if len(found) == before:
             _refuse(word, scenario, wishes)
     pinned = {one.name for one in scenario.partitions} & {*told.pinned, *held}
@@ -118,6 +150,12 @@ def variables_of(
             next_step="take one of them out of advise.pinned",
         )
     return sorted(left, key=lambda one: one.partition)
+
+
+def _between(now: object, tried: Sequence[Any]) -> tuple[list[int], int]:
+    """The counts from one to the largest that is tried but for those that are, and how many are."""
+    known = {now, *tried}
+    return [one for one in range(1, max(tried)) if one not in known], len(tried)
 
 
 def _asked(word: str, at: _Asking) -> Iterator[Varied]:
@@ -262,6 +300,8 @@ def _virtual(at: _Asking) -> tuple[str, object, list[Any]] | None:
     now = shared.virtual
     tried = {max(1, round(now * times)) for times in _TIMES}
     tried |= {ceil(at.used), ceil(1.25 * at.used), max(1, now - 1), now + 1} if at.used else set()
+    # The fewest that each entitlement fits.
+    tried |= {ceil(one) for one in (_entitlement(at) or ("", 0, []))[2]}
     return "processors.virtual", now, sorted(tried)
 
 
@@ -414,6 +454,7 @@ _MEANT: dict[str, str] = {
     "pages": "no partition has pages of several sizes whose tables are walked",
     "tiles": "no z/VM has virtual switches over which its machines could be divided",
     "switches": "no z/VM has virtual switches",
-    "guests": "no virtual machines have transactions or users that could be divided",
+    "guests": "no z/VM has virtual machines whose transactions or users could be divided"
+    " (split and merge divide those of partitions)",
 }
 """What is lacking where a word means nothing."""

@@ -238,18 +238,17 @@ def _sized(one: PlacedPartition, share: Fraction) -> dict[str, object]:
 
 
 def _own_cores(processors: Dedicated, share: Fraction) -> dict[str, object]:
-    """Cores of its own, of each cell its share of them where that is whole; a core that it boots on
-    cannot be that of several.
+    """Cores of its own, of each cell its share of them where all of these are whole; else, and
+    where it names single cores, they are chosen anew.
     """
     found: dict[str, object] = {"processors.cores": ceil(processors.cores * share)}
-    if processors.cells is not None:
-        parts = {cell: count * share for cell, count in processors.cells.items()}
-        if all(part.denominator == 1 for part in parts.values()):
-            found["processors.cells"] = {cell: int(part) for cell, part in parts.items()}
-    if processors.boot is not None:
-        found["processors.boot"] = None
-    bounds = {"minimum": processors.minimum, "maximum": processors.maximum}
-    return found | {f"processors.{key}": None for key, told in bounds.items() if told is not None}
+    cells = processors.cells or {}
+    parts = {cell: count * share for cell, count in cells.items()}
+    if parts and not processors.paths and all(part.denominator == 1 for part in parts.values()):
+        found["processors.cells"] = {cell: int(part) for cell, part in parts.items()}
+    named = ("cells", "paths", "boot", "minimum", "maximum")
+    left = {f"processors.{key}": None for key in named if getattr(processors, key) is not None}
+    return {**left, **found}
 
 
 def _is_alike(one: MachineDescription, other: MachineDescription) -> bool:

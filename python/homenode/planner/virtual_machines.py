@@ -20,7 +20,10 @@ from homenode.model.units import RATE, SIZE
 _MIB = 1 << 20
 _MOST = 16
 """Switches, and times as many machines, that are tried."""
-_TIMES = (Fraction(1, 4), Fraction(1, 2), Fraction(2), Fraction(3), Fraction(4))
+_MOST_CPUS = 0x40
+"""Of a virtual machine: CP knows addresses 00 to 3F (DEFINE CPU)."""
+_TIMES = (2, 3, 4)
+"""Times as many machines of a kind that are tried, beside every fewer among whom they divide."""
 
 
 class Varied(NamedTuple):
@@ -66,11 +69,11 @@ def guests(one: PlacedPartition) -> Iterator[Varied]:
     """More machines of a kind that has work of its own, or fewer, for the same work."""
     for machine in one.table.virtual_machine:
         also: dict[int, Mapping[str, object]] = {}
-        for times in _TIMES:
-            count = machine.count * times
-            parts = _parts(machine, 1 / times) if count.denominator == 1 else None
+        fewer = (n for n in range(1, machine.count) if machine.count % n == 0)
+        for count in (*fewer, *(machine.count * times for times in _TIMES)):
+            parts = _parts(machine, Fraction(machine.count, count))
             if parts is not None:
-                also[int(count)] = {f"{_of(machine.name)}.{k}": v for k, v in parts.items()}
+                also[count] = {f"{_of(machine.name)}.{k}": v for k, v in parts.items()}
         if also:
             yield Varied(f"{_of(machine.name)}.count", machine.count, [*also], _keyed(also))
 
@@ -80,8 +83,12 @@ def _keyed(also: Mapping[int, Mapping[str, object]]) -> dict[str, Mapping[str, o
 
 
 def _parts(machine: VirtualMachine, share: Fraction) -> dict[str, object] | None:
-    """What each has of the same work; None where that cannot be divided."""
+    """What each has of the same work; None where that cannot be divided, or CP has no machine of
+    so many processors.
+    """
     work: dict[str, object]
+    if ceil(machine.cpus * share) > max(machine.cpus, _MOST_CPUS):
+        return None
     match machine.workload:
         case GuestTransactions(rate=rate):
             work = {"workload.rate": RATE.format(round(rate * float(share), 6))}

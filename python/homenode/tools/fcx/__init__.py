@@ -66,6 +66,11 @@ def is_report(which: str) -> bool:
     return any(asked in (one.number, one.name) for one in REPORTS)
 
 
+def is_number(which: str) -> bool:
+    """Whether a word looks like the number of a report, of one that there is or not."""
+    return which[:3].upper() == "FCX" and which[3:].isdecimal()
+
+
 def report(which: str) -> Report:
     """A report by number or name, in any case; raises `ToolError` for one that is not there."""
     asked = which.upper()
