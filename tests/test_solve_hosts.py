@@ -159,6 +159,21 @@ def test_processes_that_wake_each_other_are_simulated_only() -> None:
         layout(text).solve()
 
 
+def test_lines_of_a_ticket_lock_last_where_its_next_holder_is_off() -> None:
+    """Of ten virtual processors on eight: a hundredth of each one's time is too much, a two
+    thousandth is not, nor a tenth where each has a processor.
+    """
+    load = '{{ kind = "loops", count = 10, endless = true, profile = {{ {} }} }}'
+    held = 'base = "database-mix", lock_share = {}, instructions = 1e6'
+    on = ", pins = [{}]".format(", ".join(['"0-7"'] * 10))
+    with pytest.raises(HomenodeError, match=r"partition a: a lock that is spun for, often held"):
+        layout(guest("a", load.format(held.format(0.01)), 10, on)).solve()
+    rare = layout(guest("a", load.format(held.format(0.0005)), 10, on))
+    assert cores(rare)["a"] == pytest.approx(8.0, rel=0.02)
+    alone = layout(guest("a", load.format(held.format(0.1)), 10))
+    assert cores(alone)["a"] == pytest.approx(10.0, rel=0.02)
+
+
 SEVERAL = """[
     {{ name = "web", kind = "transactions", rate = "{rate}/s", profile = "oltp" }},
     {{ name = "batch", kind = "loops", count = 2, endless = true, profile = "compute" }},
