@@ -123,6 +123,21 @@ def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere" / LOCK).exists()
 
 
+def test_folders_of_other_users_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root tidies up in places to which all may write, where others could put links."""
+    left = tmp_path / f"{PREFIX}left"
+    left.mkdir()
+    hold(left / LOCK).close()
+    with monkeypatch.context() as another:
+        another.setattr(stage.os, "geteuid", lambda: left.stat().st_uid + 1)
+        sweep(tmp_path)
+        assert left.exists()
+    sweep(tmp_path)
+    assert not left.exists()
+
+
 def test_a_folder_that_is_swept_as_it_is_made_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,66 +2,14 @@
 
 mod common;
 
-use common::host::{group, host_machine, host_spec, on_off, plain_kvm, threads};
+use common::esxi::{assert_cores, cores, esxi, of, vm, with, RUN_S};
+use common::host::{group, host_machine, host_spec, on_off, threads};
 use common::{assert_all, loops, memory, run, transactions, Outcome, MS, SECOND};
-use homenode_engine::kernel::Stream;
 use homenode_engine::sim;
 use homenode_engine::spec::{
-    Distribution, HostThreads, LockKind, MachineShares, MemoryPolicy, Partition, Policy,
-    Processors, ResourcePool, Spec,
+    Distribution, HostThreads, LockKind, MemoryPolicy, Partition, Policy, Processors, ResourcePool,
+    Spec,
 };
-
-const RUN_S: f64 = 10.0;
-
-/// A virtual machine with endless loops for all its virtual processors.
-fn vm(name: &str, vcpus: u16, shares: Option<u32>) -> Partition {
-    of(name, vcpus, shares, 0.0, None)
-}
-
-fn of(
-    name: &str,
-    vcpus: u16,
-    shares: Option<u32>,
-    reservation: f64,
-    limit: Option<f64>,
-) -> Partition {
-    let host = HostThreads {
-        kvm: Some(plain_kvm()),
-        machine: Some(Box::new(MachineShares {
-            shares,
-            reservation,
-            pool: None,
-        })),
-        cap: limit,
-        ..HostThreads::default()
-    };
-    group(name, threads(vcpus, 0, host), loops(u32::from(vcpus)))
-}
-
-fn esxi(machine: &str, vms: Vec<Partition>) -> Spec {
-    let mut spec = host_spec(host_machine(Policy::Esxi, machine), vec![], vms);
-    spec.duration_ns = (RUN_S * 1e9) as u64;
-    spec
-}
-
-fn with(mut spec: Spec, setting: &str, value: u64) -> Spec {
-    let settings = &mut spec.machine.hypervisor.settings;
-    settings.insert(setting.into(), value);
-    spec
-}
-
-fn cores(outcome: &Outcome, name: &str) -> f64 {
-    outcome.total(name, "busy_ns") / (RUN_S * 1e9)
-}
-
-#[track_caller]
-fn assert_cores(outcome: &Outcome, name: &str, wanted: f64, within: f64) {
-    let got = cores(outcome, name);
-    assert!(
-        (got - wanted).abs() <= within,
-        "{name}: {got}, not {wanted}"
-    );
-}
 
 #[test]
 fn time_goes_by_the_shares_of_whole_virtual_machines() {
@@ -70,23 +18,6 @@ fn time_goes_by_the_shares_of_whole_virtual_machines() {
     for (name, part) in [("a", 4.0), ("b", 2.0), ("c", 1.0)] {
         assert_cores(&outcome, name, 2.0 * part / 7.0, 0.03);
     }
-}
-
-#[test]
-fn a_limit_holds_beside_idle_processors() {
-    let outcome = run(
-        &esxi(
-            "core:4",
-            vec![of("a", 4, None, 0.0, Some(1.5)), vm("b", 1, None)],
-        ),
-        0,
-    );
-    assert_cores(&outcome, "a", 1.5, 0.01);
-    // What four are entitled to leaves the fifth one a whole processor. They have three for 10 of
-    // each 20 ms and are held for the rest, but for the one that its siblings' lead has stopped.
-    assert_cores(&outcome, "b", 1.0, 0.01);
-    let held = outcome.total("a", "throttled_ns") / (RUN_S * 1e9);
-    assert!((held - 1.5).abs() < 0.05, "{held}");
 }
 
 #[test]
@@ -474,112 +405,4 @@ fn everything_adds_up() {
     spec.machine.hypervisor.linux.switch_ns = 2_000;
     let outcome = run(&spec, 0);
     assert_all(&spec, &outcome);
-}
-
-/// What each gets where all want all that they can have: shares, no less than is reserved, no more
-/// than it can use. Shares are raised or cut one by one until all fit, not by halving.
-fn due(cores: f64, claims: &[(f64, f64, f64)]) -> Vec<f64> {
-    let mut fixed: Vec<Option<f64>> = vec![None; claims.len()];
-    loop {
-        let taken: f64 = fixed.iter().flatten().sum();
-        let open = || (0..claims.len()).filter(|at| fixed[*at].is_none());
-        let shares: f64 = open().map(|at| claims[at].0).sum();
-        let rate = (cores - taken) / shares;
-        let part = |at: usize| (rate * claims[at].0).clamp(claims[at].1, claims[at].2);
-        let off: f64 = open().map(|at| part(at) - rate * claims[at].0).sum();
-        // Those who get more than their shares bind first where they take too much in all, and
-        // those who get less where too much is left.
-        let binds = |at: &usize| {
-            let beyond = part(*at) - rate * claims[*at].0;
-            if off > 0.0 {
-                beyond > 0.0
-            } else {
-                beyond < 0.0
-            }
-        };
-        let bound: Vec<usize> = open().filter(binds).collect();
-        if bound.is_empty() || off == 0.0 {
-            return (0..claims.len())
-                .map(|at| fixed[at].unwrap_or_else(|| part(at)))
-                .collect();
-        }
-        for at in bound {
-            fixed[at] = Some(part(at));
-        }
-    }
-}
-
-/// Random hosts, with or without limits, which come in bursts: what they leave comes in bursts,
-/// too.
-fn random_hosts(limits: bool, within: f64) {
-    let mut chance = Stream::new(11, 0, "hosts");
-    for host in 0..60 {
-        let cores = 1 + chance.below(24);
-        let mut vms = Vec::new();
-        let mut claims = Vec::new();
-        let mut unreserved = cores as f64;
-        for at in 0..2 + chance.below(6) {
-            let vcpus = 1 + chance.below(cores.min(12));
-            let limit = (limits && chance.below(3) == 0).then(|| 0.6 * vcpus as f64);
-            let most = limit.unwrap_or(vcpus as f64);
-            let shares = [500, 1000, 2000, 250][chance.below(4) as usize] * vcpus as u32;
-            let wish = if chance.below(3) == 0 {
-                most * 0.8
-            } else {
-                0.0
-            };
-            let reserved = wish.min(unreserved * 0.5);
-            unreserved -= reserved;
-            claims.push((f64::from(shares), reserved, most));
-            vms.push(of(
-                &format!("v{at}"),
-                vcpus as u16,
-                Some(shares),
-                reserved,
-                limit,
-            ));
-        }
-        // A run of few quanta of 200 ms would tell their length.
-        let spec = with(esxi(&format!("core:{cores}"), vms), "quantum_ns", 20 * MS);
-        let outcome = run(&spec, 0);
-        for (at, wanted) in due(cores as f64, &claims).into_iter().enumerate() {
-            let got = cores_of(&outcome, at);
-            let off = (got - wanted).abs();
-            assert!(
-                off <= within * wanted + 0.02,
-                "host {host}, v{at}: {got} not {wanted} {claims:?} {cores}"
-            );
-        }
-    }
-}
-
-#[test]
-fn random_hosts_share_as_exact_water_filling_says() {
-    random_hosts(false, 0.02);
-    random_hosts(true, 0.05);
-}
-
-#[test]
-fn a_limit_of_one_takes_nothing_from_another_that_all_could_have() {
-    // Four that may use 1.2 cores together leave a core for one, though all four run at a time.
-    let vms = vec![
-        of("one", 1, Some(1000), 0.0, None),
-        of("wide", 4, Some(4000), 0.0, Some(1.2)),
-    ];
-    let outcome = run(&esxi("core:4", vms), 0);
-    assert_cores(&outcome, "one", 1.0, 0.01);
-    assert_cores(&outcome, "wide", 1.2, 0.01);
-    // The one with most shares gets all that its limit lets it have, whoever else has reserved.
-    let vms = vec![
-        of("limited", 1, Some(1000), 0.0, Some(0.6)),
-        of("sure", 1, Some(400), 0.2, None),
-        of("wide", 4, Some(400), 0.0, None),
-        of("other", 2, Some(400), 0.0, None),
-    ];
-    let outcome = run(&esxi("core:4", vms), 0);
-    assert_cores(&outcome, "limited", 0.6, 0.015);
-}
-
-fn cores_of(outcome: &Outcome, at: usize) -> f64 {
-    cores(outcome, &format!("v{at}"))
 }

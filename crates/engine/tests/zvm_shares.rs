@@ -229,6 +229,18 @@ fn a_share_counts_in_all_vectors_together() {
 }
 
 #[test]
+fn a_small_hard_limit_gives_all_that_it_says() {
+    for limit in [0.0025, 0.01] {
+        let mut held = loops(1, 4, &[(4, 100)], true);
+        (held.spec.duration_ns, held.wanted) = (40 * SECOND, vec![4.0 * limit]);
+        let zvm = cp(&mut held.spec.partitions[0]);
+        zvm.machines[0].maximum = Some(CpShare::Absolute(limit));
+        zvm.machines[0].limit_hard = true;
+        assert_promise(&mut held);
+    }
+}
+
+#[test]
 fn limits_hold_on_what_parking_leaves() {
     for vertical in [true, false] {
         let mut held = loops(3, 6, &[(6, 100), (12, 300), (1, 50), (4, 100)], vertical);

@@ -503,8 +503,9 @@ def work_folder(where: Path | None) -> Iterator[Path]:
     with contextlib.ExitStack() as stack:
         try:
             # Its place is there: one that was mistyped is not made.
-            folder = stack.enter_context(staging(place.resolve(strict=True)))
-            folder.chmod(0o711)
+            made = stack.enter_context(staging(place.resolve(strict=True)))
+            # One in it is the session's alone: a name in the other is the lock's.
+            folder = made_folder(made / "work")
         except OSError as error:
             raise MeasureError(
                 f"no folder can be made in {place}: {error.strerror}",

@@ -122,7 +122,7 @@ class Advising:
             self.answers[len(self.branches)] = self._answers(branch)
             self.branches.append(branch)
             branch.search.run()
-            if branch.search.stopped:
+            if branch.search.stopped or branch.search.late:
                 break
         self.unfit = (*self.unfit, *combining.left_out)
 

@@ -2,6 +2,7 @@
 #![allow(dead_code, unused_imports)] // Each test file takes what it needs of this.
 
 pub mod change;
+pub mod esxi;
 pub mod host;
 mod invariants;
 pub mod known;

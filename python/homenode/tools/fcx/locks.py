@@ -81,6 +81,10 @@ _HEAD = "\n".join(
 )
 
 
+_CLOCK = len("00:00:00")
+"""An interval that is no whole seconds ends in the second that its line tells."""
+
+
 def render_locklog(view: GuestView, partition: str, _every: bool = False) -> str:
     """The report: means of all intervals, then the intervals."""
     rows = [*_means(view, partition), *locklog(view, partition)]
@@ -91,7 +95,9 @@ def _line(row: Spinning) -> str:
     spin = narrow(row["spin_busy_pct"])
     combined = f"{BLANK:>5}{BLANK:>8}{spin:>6}{BLANK:>6}"
     others = f"{BLANK:>8}{BLANK:>6}{BLANK:>6}"
-    return f"  {row['end']} {row['lock']:<12}{combined}{BLANK:>7}{others}{BLANK:>8}{others}"
+    return (
+        f"  {row['end'][:_CLOCK]} {row['lock']:<12}{combined}{BLANK:>7}{others}{BLANK:>8}{others}"
+    )
 
 
 def _lockact(view: GuestView, partition: str) -> list[Cells]:

@@ -12,6 +12,10 @@ use crate::sim::world::World;
 /// assumed, between 1 and 100.
 const SAVED_SLICES: f64 = 10.0;
 
+/// Minor time slices that are saved when one that has used up its limit may run again: assumed, 0.1
+/// to 1.
+const LET_GO_SLICES: f64 = 0.5;
+
 /// Minor time slices that who comes back from a limit can claim for the time before: assumed,
 /// between 0 and 10.
 const CLAIMED_SLICES: f64 = 3.0;
@@ -29,7 +33,7 @@ impl World<Partitions> {
     /// Looks at a virtual machine that is over its limit again when there is half a slice of it.
     pub fn schedule_lift(&mut self, partition: PartitionId, vcpu: VcpuId) {
         let cp = self.sys.cp(partition);
-        let half = 0.5 * cp.spec.minor_slice_ns as f64;
+        let half = LET_GO_SLICES * cp.spec.minor_slice_ns as f64;
         let id = cp.vcpus[vcpu].vm;
         let vm = &mut cp.vms[id];
         if std::mem::replace(&mut vm.lifting, true) {
@@ -126,7 +130,9 @@ impl Cp {
         }
         let vm = &mut self.vms[v.vm];
         if vm.limit.is_finite() {
-            let saved = SAVED_SLICES * self.spec.minor_slice_ns as f64;
+            // The least that lets one go is saved in any case, or a small limit never has it.
+            let slices = (SAVED_SLICES * vm.limit).max(LET_GO_SLICES);
+            let saved = slices * self.spec.minor_slice_ns as f64;
             vm.spend(now, used, saved);
             let paid = used.min(v.pledged_ns);
             v.pledged_ns -= paid;
@@ -177,7 +183,7 @@ impl Vm {
     fn refill(&mut self, now: u64, saved_ns: f64) {
         let earned = (now - self.budget_at) as f64 * self.limit;
         self.budget_at = now;
-        self.budget_ns = (self.budget_ns + earned).min(saved_ns * self.limit);
+        self.budget_ns = (self.budget_ns + earned).min(saved_ns);
     }
 
     fn is_over(&mut self, now: u64) -> bool {

@@ -63,6 +63,12 @@ def _calculix(folder: Path, product: Path) -> Sequence[str]:
     return ["env", "OMP_NUM_THREADS=1", "sh", "-c", line, str(product), str(folder / "beam.inp")]
 
 
+def _nec2c(folder: Path, product: Path) -> Sequence[str]:
+    # It takes names of 80 characters at most, which a folder alone can have.
+    line = 'cp "$1" antenna.nec && nec2c -i antenna.nec -o currents.out && mv currents.out "$0"'
+    return ["sh", "-c", line, str(product), str(folder / "antenna.nec")]
+
+
 PROGRAMS: dict[str, Program] = {
     "povray": Program(
         "POV-Ray draws spheres of glass by following rays",
@@ -103,13 +109,7 @@ PROGRAMS: dict[str, Program] = {
         "nec2c",
         (28, 45),
         _into("antenna.nec", inputs.antenna),
-        lambda folder, product: [
-            "nec2c",
-            "-i",
-            str(folder / "antenna.nec"),
-            "-o",
-            str(product),
-        ],
+        _nec2c,
         kept=_lines(b"Watts", b"Percent"),
     ),
     "calculix": Program(

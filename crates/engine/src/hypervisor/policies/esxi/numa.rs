@@ -7,6 +7,7 @@
 
 use super::claims::{divide, Claim, Part};
 use super::{Client, Doing, Esxi, Vm};
+use crate::ids::PartitionId;
 use crate::kernel::When;
 
 /// A client that goes to the less loaded node, and perhaps one that comes from there.
@@ -193,29 +194,41 @@ impl Esxi {
         }
         let usable = |vm: &Vm| claim(vm, vm.worlds.len() as f64);
         let usable: Vec<_> = self.vms.iter().map(usable).collect();
-        self.count_limits(&divide(all, &self.pools, &usable));
+        let entitled = divide(all, &self.pools, &usable);
+        self.count_limits(&usable, &entitled);
     }
 
-    /// Who has a limit counts for what that leaves it, by what the others are due for a share: what
-    /// one has used is held against what it is entitled to, and a limit is part of that. With all
-    /// of its shares one of many virtual processors would be before all others whenever it may run
-    /// again, on all processors at once. Where each could have all that it can use nobody counts
-    /// for less than that.
-    fn count_limits(&mut self, entitled: &[Part]) {
-        let due = |(vm, part): (&Vm, &Part)| part.due / vm.counts;
-        let free = self.vms.iter().zip(entitled);
-        let free = free.filter(|(vm, _)| vm.limits.is_empty());
-        let rate = free.map(due).fold(0.0, f64::max);
-        if rate <= 0.0 {
+    /// Who has a limit counts for what that leaves it: what one has used is held against what it is
+    /// entitled to, and a limit is part of that. With all of its shares one of many virtual
+    /// processors would be before all others whenever it may run again, on all processors at once.
+    /// Where each could have all that it can use, shares have no say. Beside pins no division of the
+    /// whole host tells what one is due, and shares count as they are.
+    fn count_limits(&mut self, usable: &[(Option<u16>, Claim)], entitled: &[Part]) {
+        if self.worlds.iter().any(|world| !world.pins.is_empty()) {
             return;
         }
-        for (vm, part) in self.vms.iter_mut().zip(entitled) {
-            let entitled = part.due / rate;
-            vm.counts = if vm.limits.is_empty() {
-                vm.counts.max(entitled)
-            } else {
-                entitled
-            };
+        let is_short = |at: &usize| entitled[*at].due < (1.0 - CLOSE) * usable[*at].1.most;
+        let is_free = |at: &usize| self.vms[PartitionId::new(*at)].limits.is_empty();
+        let short: Vec<usize> = (0..entitled.len()).filter(is_short).collect();
+        if short.is_empty() {
+            let all: f64 = self.vms.iter().map(|vm| vm.counts).sum();
+            let due: f64 = entitled.iter().map(|part| part.due).sum();
+            for (vm, part) in self.vms.iter_mut().zip(entitled) {
+                vm.counts = part.due * all / due;
+            }
+            return;
+        }
+        let share = |at: usize| entitled[at].due / entitled[at].counts;
+        let free = short.into_iter().filter(is_free);
+        let rate = free.map(share).fold(0.0, f64::max);
+        if rate > 0.0 {
+            let limited = self.vms.iter_mut().zip(entitled);
+            for (vm, part) in limited.filter(|(vm, _)| !vm.limits.is_empty()) {
+                vm.counts = part.due / rate;
+            }
         }
     }
 }
+
+/// Part by which two figures of a division may differ for their bits.
+const CLOSE: f64 = 1e-9;
