@@ -74,6 +74,14 @@ pub(super) struct Part {
     pub(super) counts: f64,
 }
 
+impl Part {
+    /// So many shares, but no less than a little of its own: who is due nothing may still run on
+    /// cores that are left over.
+    pub(super) fn counting(&self, shares: f64) -> f64 {
+        shares.max(LEAST_WORTH * self.counts)
+    }
+}
+
 /// Divides cores among virtual machines, of each of which is told in which pool it is; pools stand
 /// after those in which they are.
 pub(super) fn divide(

@@ -6,7 +6,7 @@
 //! else the least loaded node. Memory follows one that moves, as the simulation moves pages.
 
 use super::claims::{divide, Claim, Part};
-use super::{Client, Doing, Esxi, Vm};
+use super::{Client, Doing, Esxi, Vm, World};
 use crate::ids::PartitionId;
 use crate::kernel::When;
 
@@ -202,9 +202,11 @@ impl Esxi {
     /// entitled to, and a limit is part of that. With all of its shares one of many virtual
     /// processors would be before all others whenever it may run again, on all processors at once.
     /// Where each could have all that it can use, shares have no say. Beside pins no division of the
-    /// whole host tells what one is due, and shares count as they are.
+    /// whole host tells what one is due, and in pools what one leaves is its neighbours': there
+    /// shares count as they are.
     fn count_limits(&mut self, usable: &[(Option<u16>, Claim)], entitled: &[Part]) {
-        if self.worlds.iter().any(|world| !world.pins.is_empty()) {
+        let is_pinned = |world: &World| !world.pins.is_empty();
+        if !self.pools.is_empty() || self.worlds.iter().any(is_pinned) {
             return;
         }
         let is_short = |at: &usize| entitled[*at].due < (1.0 - CLOSE) * usable[*at].1.most;
@@ -214,7 +216,7 @@ impl Esxi {
             let all: f64 = self.vms.iter().map(|vm| vm.counts).sum();
             let due: f64 = entitled.iter().map(|part| part.due).sum();
             for (vm, part) in self.vms.iter_mut().zip(entitled) {
-                vm.counts = part.due * all / due;
+                vm.counts = part.counting(part.due * all / due);
             }
             return;
         }
@@ -224,7 +226,7 @@ impl Esxi {
         if rate > 0.0 {
             let limited = self.vms.iter_mut().zip(entitled);
             for (vm, part) in limited.filter(|(vm, _)| !vm.limits.is_empty()) {
-                vm.counts = part.due / rate;
+                vm.counts = part.counting(part.due / rate);
             }
         }
     }
