@@ -8,7 +8,7 @@ use common::{assert_all, loops, memory, run, transactions, Outcome, MS, SECOND};
 use homenode_engine::sim;
 use homenode_engine::spec::{
     Distribution, HostThreads, LockKind, MemoryPolicy, Partition, Policy, Processors, ResourcePool,
-    Spec,
+    Spec, Workload,
 };
 
 #[test]
@@ -405,4 +405,20 @@ fn everything_adds_up() {
     spec.machine.hypervisor.linux.switch_ns = 2_000;
     let outcome = run(&spec, 0);
     assert_all(&spec, &outcome);
+}
+
+#[test]
+fn who_was_due_nothing_makes_up_for_what_it_ran_as_time() {
+    // What the pool may use is reserved by one in it that has nothing to do. Until that is seen the
+    // other one counts for next to nothing, and runs a little all the same.
+    let mut sure = inside(0, of("sure", 2, None, 1.0, None));
+    sure.workload = Workload::Idle;
+    let other = inside(0, vm("other", 2, None));
+    let vms = vec![sure, other, vm("a", 4, None), vm("b", 4, None)];
+    let pools = vec![pool("p", None, 1000, Some(1.0))];
+    let outcome = run(&pooled("core:4", pools, vms), 0);
+    // All but the first two seconds of ten.
+    assert_cores(&outcome, "other", 0.8, 0.05);
+    assert_cores(&outcome, "a", 1.6, 0.05);
+    assert_cores(&outcome, "b", 1.6, 0.05);
 }

@@ -173,6 +173,7 @@ impl Esxi {
     /// get is in them.
     pub(super) fn count_shares(&mut self, wanted: &[f64]) {
         let all = self.cores.len() as f64;
+        let counted: Vec<f64> = self.vms.iter().map(|vm| vm.counts).collect();
         let claim = |vm: &Vm, wants: f64| {
             let claim = Claim {
                 shares: vm.shares,
@@ -196,6 +197,10 @@ impl Esxi {
         let usable: Vec<_> = self.vms.iter().map(usable).collect();
         let entitled = divide(all, &self.pools, &usable);
         self.count_limits(&usable, &entitled);
+        // What one is ahead or behind is time: who counts for more from now on makes it up sooner.
+        for (vm, before) in self.vms.iter_mut().zip(counted) {
+            vm.clock = self.level + (vm.clock - self.level) * before / vm.counts;
+        }
     }
 
     /// Who has a limit counts for what that leaves it: what one has used is held against what it is
