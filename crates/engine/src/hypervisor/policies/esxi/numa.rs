@@ -206,8 +206,8 @@ impl Esxi {
     /// Who has a limit counts for what that leaves it: what one has used is held against what it is
     /// entitled to, and a limit is part of that. With all of its shares one of many virtual
     /// processors would be before all others whenever it may run again, on all processors at once.
-    /// Where each could have all that it can use, shares have no say. Beside pins no division of the
-    /// whole host tells what one is due, and in pools what one leaves is its neighbours': there
+    /// Where each could have all that it can use, shares have no say. Beside pins no division of
+    /// the whole host tells what one is due, and in pools what one leaves is its neighbours': there
     /// shares count as they are.
     fn count_limits(&mut self, usable: &[(Option<u16>, Claim)], entitled: &[Part]) {
         let is_pinned = |world: &World| !world.pins.is_empty();
