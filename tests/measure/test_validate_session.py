@@ -13,12 +13,13 @@ import pytest
 
 pytest.importorskip("homenode._engine", reason="the engine is not built: run `make build`")
 
+from homenode.cli import call
 from homenode.hosts.errors import MeasureError
 from homenode.judge.calibration import calibrated
 from homenode.judge.judge import interval, judge, widened
 from homenode.judge.kinds import Judged
 from homenode.judge.plan import Plan, make_plan, split_by_ability
-from homenode.judge.report import HostFacts, Report, compare_again, load
+from homenode.judge.report import HostFacts, Report, compare_again, load, read
 from homenode.judge.scene import Alone
 from homenode.judge.session import run
 from homenode.judge.trial import Trial, of_time_to_be_had, reason_of
@@ -179,6 +180,8 @@ def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     made().save(path)
     assert load(path) == json.loads(json.dumps(made().as_json()))
+    assert read(path).as_json() == made().as_json()
+    assert sentences(read(path)) == sentences(made())
     assert [file.name for file in tmp_path.iterdir()] == ["report.json"]
 
 
@@ -196,6 +199,17 @@ def test_a_report_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_kept_report_is_printed_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "report.json"
+    made().save(path)
+    assert call(["measure", "show", str(path)]) == 0
+    assert "quota-50" in capsys.readouterr().out
+    assert call(["measure", "show", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == load(path)
+    assert call(["measure", "show", str(path), "--runs"]) == 2
+    assert "--runs is for results" in capsys.readouterr().err
+
+
 def test_a_rerun_repeats_or_does_not(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     made().save(path)
@@ -206,9 +220,14 @@ def test_a_rerun_repeats_or_does_not(tmp_path: Path) -> None:
     assert [one.repeats for one in again] == [True, False]
 
 
-def test_a_damaged_report_is_refused() -> None:
+def test_a_damaged_report_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MeasureError, match="damaged"):
         compare_again([ROW], {"rows": [{"experiment": 1}]})
+    path = tmp_path / "report.json"
+    for key, value in {"rows": [{"experiment": 1}], "host": "here", "passes": None}.items():
+        path.write_text(json.dumps({**made().as_json(), key: value}))
+        with pytest.raises(MeasureError, match="damaged"):
+            read(path)
 
 
 def test_the_report_says_what_it_shows_and_what_not() -> None:

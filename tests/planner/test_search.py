@@ -96,6 +96,35 @@ def test_every_count_of_virtual_processors_may_be_the_best(monkeypatch: pytest.M
     assert least(local) == least(every)
 
 
+def entitled(more: str = "") -> Problem:
+    """Two capped partitions that answer in time from 1.15 and 1.85 cores on."""
+    capped = ", capped = true"
+    advise_ = COUNTED.replace("virtual", "entitlement") + more
+    for name, response in (("a", 19), ("b", 13)):
+        old = f'partition = "{name}", response = "7.5 ms"'
+        advise_ = advise_.replace(old, old.replace("7.5", str(response)))
+    tables = [
+        layouts.partition("a", rate=150, entitlement=1.5, virtual=4, more=capped),
+        layouts.partition("b", "drawer1", rate=240, entitlement=2.6, virtual=4, more=capped),
+    ]
+    return layouts.problem(layouts.scenario(*tables, advise=advise_))
+
+
+def test_entitlements_go_down_together_to_a_licence_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No multiples of now are three cores together, and on the way there one licence more is paid
+    for by all layouts alike.
+    """
+    told = [round(0.05 * times, 2) for times in range(16, 58)]
+    paths = [f'"partition.{name}.processors.entitlement" = {told}' for name in "ab"]
+    every = searched(entitled("\n".join(["[advise.values]", *paths])))
+    assert every.proven
+    assert (every.seen.goal[0], least(every)) == (5000, 3000)
+    monkeypatch.setattr("homenode.planner.search.EVERY", 0)
+    local = searched(entitled(), rounds=2)
+    assert len(local.seen.rows) < len(every.seen.rows) / 5
+    assert least(local) == 3000
+
+
 def test_steps_lead_from_one_count_to_its_neighbours() -> None:
     (one,) = layouts.problem(
         layouts.scenario(layouts.partition("a", virtual=20)), free=["virtual"]

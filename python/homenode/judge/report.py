@@ -17,6 +17,7 @@ from homenode.staging import write_whole
 
 SCHEMA = 1
 KIND = "homenode-validation"
+_SIDES = ("measured", "simulated")
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,25 @@ def load(path: Path) -> dict[str, Any]:
     return told
 
 
+def read(path: Path) -> Report:
+    """An earlier report, to be printed again.
+
+    Raises `MeasureError` for a file that is none, or is damaged.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    told = load(path)
+    try:
+        rows = [{**row, **{side: _told(row[side]) for side in _SIDES}} for row in told["rows"]]
+        report: Report = TypeAdapter(Report).validate_python({**told, "rows": rows})
+    except (KeyError, TypeError, ValidationError) as error:
+        raise MeasureError(
+            f"{path} is damaged: {str(error).splitlines()[0]}",
+            next_step="copy it again from the host that made it",
+        ) from error
+    return report
+
+
 def compare_again(rows: Sequence[Row], earlier: Mapping[str, Any]) -> list[Again]:
     """Rows that an earlier report has too: whether the two measured means lie within the two
     intervals together.
@@ -145,6 +165,10 @@ def compare_again(rows: Sequence[Row], earlier: Mapping[str, Any]) -> list[Again
         ]
     except (KeyError, TypeError) as error:
         raise MeasureError(f"the earlier report is damaged: {error}") from error
+
+
+def _told(side: Mapping[str, Any] | None) -> Interval | None:
+    return None if side is None else _interval(side)
 
 
 def _interval(told: Mapping[str, Any]) -> Interval:

@@ -28,6 +28,8 @@ class Solved:
     cores: Floats
     """Cores that the work of now would take [cores]."""
     money: Floats
+    used_money: Floats
+    """Money if parts of a licence were paid for: it falls where whole ones do not yet."""
     response: Floats
     """Mean response over all transactions [ms]; 0 where there are none."""
     headroom: Floats
@@ -36,6 +38,10 @@ class Solved:
     def goal(self, name: str) -> Floats:
         """What is to be least."""
         return -self.headroom if name == "headroom" else np.asarray(getattr(self, name))
+
+    def towards(self, name: str) -> Floats:
+        """What leads to less of the goal where that itself does not tell two rows apart."""
+        return self.used_money if name == "money" else self.goal(name)
 
 
 @dataclass(frozen=True)
@@ -81,14 +87,18 @@ class Cost:
     ) -> Solved:
         """What they cost, each solved by itself if `exactly`; of unsound rows nothing counts."""
         figures = self.solver.exactly(options) if exactly else self.solver.solve(options)
-        nothing = np.zeros(len(rows))
+        whole, parts = np.zeros((2, len(rows)))
+        for one in self.licences:
+            whole += self.licensed(one, options) * one.cost
+            parts += self._in_use(one, options) * one.factor * one.cost
         return Solved(
             rows,
             options,
             sound,
             figures,
             self._equal(figures).sum(axis=1),
-            sum((self.licensed(one, options) * one.cost for one in self.licences), nothing),
+            whole,
+            parts,
             self._response(figures),
             self._left(figures, options),
         )
@@ -134,13 +144,14 @@ class Cost:
         pool's maximum and its cores; all together no more than the active cores. Whole cores are
         paid for.
         """
-        machine: Any = self.solver.spec["machine"]
-        active = float(machine["active_cores"])
+        return np.ceil(self._in_use(licence, options) - 1e-9) * licence.factor
+
+    def _in_use(self, licence: Licence, options: NDArray[np.int64]) -> Floats:
+        """Cores on which it can run at most."""
+        active = float(self.solver.spec["machine"]["active_cores"])
         if licence.count == "full":
-            return np.full(len(options), np.ceil(active) * licence.factor)
-        by_pool = self._by_pool(licence, options)
-        whole = np.ceil(np.minimum(by_pool, active) - 1e-9)
-        return np.asarray(whole * licence.factor)
+            return np.full(len(options), active)
+        return np.minimum(self._by_pool(licence, options), active)
 
     def _by_pool(self, licence: Licence, options: NDArray[np.int64]) -> Floats:
         active = float(self.solver.spec["machine"]["active_cores"])

@@ -31,6 +31,8 @@ _BETTER = 1e-4
 """Share of the goal's figure that a step must gain: solving leaves a tenth of that open."""
 PENALTY = 1e6
 """The least score of what breaks a rule."""
+_SAME = 1e-9
+"""Share of the score by which two are as much."""
 _SHAKEN = (2, 3, 4)
 """Variables that chance changes before a new descent."""
 _FITTING = ({"entitlement", "virtual"}, {"home", "memory"}, {"entitlement", "capped"})
@@ -105,6 +107,8 @@ class Search:
     _places: list[Rows] = field(default_factory=list)
     """By part, in which order its rows are told."""
     _scores: dict[bytes, float] = field(default_factory=dict)
+    _towards: dict[bytes, float] = field(default_factory=dict)
+    """Of what was solved, what is to be less among rows of equal score."""
     _best: float = np.inf
     _end: float | None = None
     _size: int = _FEW
@@ -254,8 +258,9 @@ class Search:
         excess = excess_of(self.rules, solved)
         forbidden = self._is_forbidden(solved.options)
         scores = self._scored(solved.goal(self.goal), excess, forbidden)
-        for row, score in zip(solved.rows, scores, strict=True):
-            self._scores[row.tobytes()] = float(score)
+        keys = [row.tobytes() for row in solved.rows]
+        self._scores |= dict(zip(keys, map(float, scores), strict=True))
+        self._towards |= dict(zip(keys, map(float, solved.towards(self.goal)), strict=True))
         self._parts.append(solved)
         self._excess.append(excess)
         self._best = min(self._best, float(scores.min(initial=np.inf)))
@@ -320,6 +325,17 @@ class Search:
         """Whether a score is less by what counts; whatever can be is less than what cannot."""
         return one < (other - _BETTER * max(abs(other), 1e-9) if np.isfinite(other) else other)
 
+    def _flat(self, row: Rows) -> float:
+        """What is to be less among rows of equal score; nothing of what cannot be."""
+        return self._towards.get(row.tobytes(), 0.0)
+
+    def _leads(self, row: Rows, score: float, here: Rows, now: float) -> bool:
+        """Whether a descent goes on there: it is less, or as much and on the way to less."""
+        if self._is_less(score, now):
+            return True
+        as_much = now < PENALTY and abs(score - now) <= _SAME * max(abs(now), 1.0)
+        return as_much and self._is_less(self._flat(row), self._flat(here))
+
     def descend(self, row: Rows, *, beyond: bool = False) -> Rows:
         """The best neighbour of the best neighbour, and so on, until none is better; where none of
         those far apart is, one step away; `beyond` those their best neighbours' ones, too.
@@ -334,8 +350,9 @@ class Search:
                     continue
                 scores = self.look(rows)
                 changes = (rows > 0).sum(axis=1)
-                at = int(np.lexsort((changes, np.round(scores, 9)))[0])
-                if self._is_less(float(scores[at]), score):
+                flat = np.round([self._flat(one) for one in rows], 9)
+                at = int(np.lexsort((changes, flat, np.round(scores, 9)))[0])
+                if self._leads(rows[at], float(scores[at]), row, score):
                     row, score = rows[at], float(scores[at])
                     break
             else:

@@ -26,8 +26,10 @@ from homenode.records.exporting.root_tree import cpu_list
 
 _TIMES = (0.25, 0.5, 2 / 3, 0.8, 0.9, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Of the entitlement and of the virtual processors that are tried."""
-_COUNTED = ("virtual", "cores")
-"""Words whose values are whole numbers, each of which may be the best."""
+_STEP = {"virtual": 1, "cores": 1, "entitlement": 0.05}
+"""Words whose values are numbers, each multiple of which may be the best; of entitlement [cores],
+hundredths could be asked for too, which no run tells apart.
+"""
 _STEPS = (1, 2, 4, 8)
 """How far from where it stands a search looks among them."""
 _WEIGHTS = (32, 64, 128, 192, 255)
@@ -137,7 +139,7 @@ def variables_of(
                 others = [v for n, v in enumerate(values) if v != now and v not in values[:n]]
                 more = {v: {f"{head}.{k}": o for k, o in told.items()} for v, told in also.items()}
                 if path not in taken and others:
-                    rest, first = _between(now, others) if word in _COUNTED else ([], None)
+                    rest, first = _between(now, others, word) if word in _STEP else ([], None)
                     every = (*others, *rest)
                     found.append(Variable(index, word, path, now, every, more, first))
         if len(found) == before:
@@ -152,10 +154,13 @@ def variables_of(
     return sorted(left, key=lambda one: one.partition)
 
 
-def _between(now: object, tried: Sequence[Any]) -> tuple[list[int], int]:
-    """The counts from one to the largest that is tried but for those that are, and how many are."""
-    known = {now, *tried}
-    return [one for one in range(1, max(tried)) if one not in known], len(tried)
+def _between(now: object, tried: Sequence[Any], word: str) -> tuple[list[Any], int]:
+    """The multiples of a word's step below the largest that is tried but for those that are, and
+    how many are.
+    """
+    step, known = _STEP[word], {now, *tried}
+    every = (round(step * times, 2) for times in range(1, ceil(max(tried) / step)))
+    return [one for one in every if one not in known], len(tried)
 
 
 def _asked(word: str, at: _Asking) -> Iterator[Varied]:

@@ -84,12 +84,12 @@ def validate(
             **limits_of(gate, STEAL),
             progress=lambda share, doing: progress(doing, share, None),
         )
-    _show_judged(report, output, as_json=as_json)
+    show_judged(report, output, as_json=as_json)
     if report.interrupted:
         raise interrupted("interrupted: what is shown comes from the trials that were finished")
 
 
-def _show_judged(report: Report, output: Path | None, *, as_json: bool) -> None:
+def show_judged(report: Report, output: Path | None = None, *, as_json: bool) -> None:
     """Prints what the judge found and keeps it, in this order: a closed pipe loses no report."""
     from homenode.report.validation import sentences, tables
 

@@ -50,7 +50,7 @@ def show_result(
     dark: DarkOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a kept result again.
+    """Print a kept result again, or what a validation found.
 
     Of two settings in turn their comparison; with --machine, --runs or --parts the result itself.
     --picture draws the comparison, or else what came out under each load.
@@ -59,6 +59,16 @@ def show_result(
     from homenode.hosts.comparison.refuse import only_of
     from homenode.hosts.result import load
 
+    if _is_validation(file):
+        asked: dict[str, object] = {
+            "--machine": machine,
+            "--only": only,
+            "--claim": claim,
+            "--runs": runs,
+        }
+        asked |= {"--parts": parts, "--picture": picture}
+        _show_validation(file, [name for name, told in asked.items() if told], as_json=as_json)
+        return
     pct = None if claim is None else percentage(claim, "--claim")
     result = only_of(load(file), names_of(only))
     of_two = set(result.systems) == {"a", "b"}
@@ -80,6 +90,26 @@ def show_result(
         else:
             return
     show_figures(result, machine, as_json=as_json)
+
+
+def _is_validation(file: Path) -> bool:
+    from homenode.hosts.keeping import is_kind
+    from homenode.judge.report import KIND
+
+    return is_kind(file, KIND)
+
+
+def _show_validation(file: Path, asked: Sequence[str], *, as_json: bool) -> None:
+    from homenode.cli.measure.judging import show_judged
+    from homenode.hosts.errors import MeasureError
+    from homenode.judge.report import read
+
+    if asked:
+        raise MeasureError(
+            f"{asked[0]} is for results; {file} is a report of `homenode measure validate`",
+            next_step="leave it out",
+        )
+    show_judged(read(file), as_json=as_json)
 
 
 def compare_files(
