@@ -47,8 +47,11 @@ impl Esxi {
     /// instant: who is far enough behind looks for another, or would wait for a whole quantum.
     fn look_elsewhere(&mut self, taken: CoreId, now: u64) {
         // They wait in the order in which they came.
-        let first = self.ready.partition_point(|vp| self.worlds[*vp].since < now);
-        for vp in self.ready[first..].to_vec() {
+        let first = self
+            .ready
+            .partition_point(|vp| self.worlds[*vp].since < now);
+        for at in first..self.ready.len() {
+            let vp = self.ready[at];
             if !self.could(vp, taken) {
                 continue;
             }
