@@ -113,10 +113,10 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
         asked = replace(asked, seconds=max(0.0, asked.seconds - (time.monotonic() - began)))
     others = advised(rest, replace(asked, say=say_nothing), runs, first.base)
     forbids = broken - {one.rule for one in stuck} or first.in_the_way(stuck)
-    forbids = sorted(forbids or _nearest(problem, stuck))
+    forbids = forbids or _nearest(problem, stuck)
     return replace(
         others,
-        told=f"{held_in_words(stuck, forbids)} {others.told}",
+        told=f"{held_in_words(stuck, sorted(forbids))} {others.told}",
         solved=told.solved + others.solved,
         proven=told.proven and others.proven,
         overloaded=(*(replace(one, held=True) for one in stuck), *others.overloaded),
