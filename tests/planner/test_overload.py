@@ -118,3 +118,38 @@ def test_what_its_room_would_cost_others_is_said() -> None:
     moved = advise(told, confirm=False, best=1)
     assert not moved.overloaded[0].held
     assert not moved.best[0].breaks
+
+
+BESIDE_LOOPS = """
+[machine]
+model = "intel-xeon-6240-2s"
+sockets = 1
+cores_per_socket = 4
+threads = 2
+
+[[partition]]
+name = "late"
+kvm = {}
+processors = { mode = "shared", virtual = 2 }
+memory = "8 GiB"
+workload = { kind = "transactions", rate = "260/s", profile = "oltp" }
+
+[[partition]]
+name = "batch"
+kvm = {}
+processors = { mode = "shared", virtual = 4 }
+memory = "8 GiB"
+workload = { kind = "loops", count = 3, endless = true, profile = "compute" }
+
+[run]
+warmup = "1 s"
+duration = "2 s"
+"""
+
+
+def test_what_forbids_room_is_told_where_nobody_asked_for_it(tmp_path: Path) -> None:
+    """A third virtual processor would do, but beside it loops do a few per cent less."""
+    found = advise(Scenario.from_toml(BESIDE_LOOPS), free=["virtual"], out=tmp_path, confirm=False)
+    (late,) = found.overloaded
+    assert late.held
+    assert "gives it room while this holds: no less work is done. " in found.told

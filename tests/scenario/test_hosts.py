@@ -100,6 +100,17 @@ def test_virtual_machines_pay_for_walks_and_exits_and_processes_do_not() -> None
         assert of_domain["page_bytes"] == 2 << 20
 
 
+def test_waiters_for_a_lock_halt_in_domains_and_who_spins_gives_way() -> None:
+    """Whoever halts under Xen sleeps at once; what Linux does is switched off for all domains."""
+    lock = "machine.hypervisor.domain.paravirtual_locks"
+    known = Scenario.from_toml(BASE).with_(XEN)
+    told = part(known, "vm1")["processors"]["host"]["kvm"]
+    assert (told["halt_poll_ns"], told["directed_yield"]) == (0, True)
+    assert told["paravirtual_locks"]["kick_yields"] is False
+    unaware = known.with_({lock: {"value": False, "why": "nopvspin"}})
+    assert part(unaware, "vm1")["processors"]["host"]["kvm"]["paravirtual_locks"] is None
+
+
 def test_processes_have_no_guest_of_their_own(scenario: Scenario) -> None:
     """Neither ticks nor daemons, unless someone writes them; a KVM guest has Linux's."""
     bare, guest = part(scenario, "batch")["guest"], part(scenario, "vm1")["guest"]

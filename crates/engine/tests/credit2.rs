@@ -2,9 +2,11 @@
 
 mod common;
 
-use common::host::{group, host_machine, host_spec, on_off, share, threads};
+use common::host::{group, host_machine, host_spec, of_kvm, on_off, plain_kvm, share, threads};
 use common::{assert_all, loops, run, transactions, Outcome, MS, SECOND};
-use homenode_engine::spec::{Distribution, HostThreads, Partition, Policy, RunQueues, Spec};
+use homenode_engine::spec::{
+    Distribution, HostThreads, Kvm, LockKind, ParavirtualLocks, Partition, Policy, RunQueues, Spec,
+};
 
 fn domain(name: &str, vcpus: u16, weight: u16) -> Partition {
     let processors = threads(vcpus, weight, HostThreads::default());
@@ -94,4 +96,74 @@ fn everything_adds_up() {
         let idle = outcome.summary.pool_idle_ns as f64;
         assert!(idle < most * 16e9, "{runqueue:?} leaves {idle} ns idle");
     }
+}
+
+/// So many domains with a virtual processor for each of eight processors, and a lock.
+fn beside(domains: usize, kind: LockKind, lock_share: f64, kvm: &Kvm) -> Outcome {
+    let one = |at: usize| {
+        let mut one = domain(&format!("d{at}"), 8, 256);
+        one.processors = threads(8, 256, of_kvm(kvm.clone()));
+        one.profile.lock_share = lock_share;
+        one.profile.lock_hold_instructions = 2_000.0;
+        one.profile.lock_kind = kind;
+        one
+    };
+    let mut spec = xen("core:8", (0..domains).map(one).collect());
+    spec.machine.hypervisor.credit2.runqueue = RunQueues::All;
+    spec.machine.hypervisor.credit2.timer_late_ns = 5_000;
+    spec.duration_ns = SECOND;
+    run(&spec, 0)
+}
+
+/// What Linux does in a domain: its waiters halt.
+fn knowing() -> Kvm {
+    Kvm {
+        paravirtual_locks: Some(ParavirtualLocks {
+            spin_ns: 500_000,
+            early_ns: 10_000,
+            early_if_preempted: false,
+            kick_yields: false,
+        }),
+        ..plain_kvm()
+    }
+}
+
+#[test]
+fn a_domain_more_never_makes_another_one_faster() {
+    use LockKind::{Queue, TestAndSet, Ticket};
+    let each = |n, kind, share, kvm: &Kvm| {
+        let outcome = beside(n, kind, share, kvm);
+        let done = (0..n).map(|at| outcome.total(&format!("d{at}"), "instructions"));
+        done.sum::<f64>() / n as f64
+    };
+    for lock_share in [0.03, 0.3] {
+        for kind in [Queue, Ticket, TestAndSet] {
+            for kvm in [plain_kvm(), knowing()] {
+                let [one, two, three] = [1, 2, 3].map(|n| each(n, kind, lock_share, &kvm));
+                let told = format!("{kind:?} {lock_share} {kvm:?}: {one} {two} {three}");
+                // A ticket's line is served by wake-ups, however many domains there are.
+                let lines = kind == Ticket && kvm.paravirtual_locks.is_some();
+                let most = if lines { 0.9 * one } else { 0.95 * two };
+                assert!(two < 0.9 * one && three < most, "{told}");
+            }
+        }
+    }
+}
+
+/// Who is caught spinning gives way to whoever is next, so that the lock's holder is back sooner;
+/// who halts in line gives way, too.
+#[test]
+fn who_spins_gives_way() {
+    let blind = Kvm {
+        pause_loop: None,
+        ..plain_kvm()
+    };
+    let of = |kvm: &Kvm| beside(2, LockKind::Queue, 0.1, kvm);
+    let done = |outcome: &Outcome| outcome.total("d0", "instructions");
+    let [blind, caught, halts] = [blind, plain_kvm(), knowing()].map(|kvm| of(&kvm));
+    assert_eq!(blind.total("d0", "pause_exits"), 0.0);
+    assert!(caught.total("d0", "pause_exits") > 0.0);
+    assert_eq!(caught.total("d0", "directed_yields"), 0.0);
+    assert!(done(&caught) > 2.0 * done(&blind));
+    assert!(done(&halts) > done(&caught));
 }

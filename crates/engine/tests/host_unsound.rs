@@ -145,11 +145,14 @@ fn domains_of_xen() {
         |s| host(s).nice = 1,
         "a nice value is not to be had",
     );
-    refused(
-        Policy::Credit2,
-        |s| host(s).kvm = Some(Kvm::default()),
-        "partition a: KVM is not to be had",
-    );
+    let slow = |spec: &mut Spec| {
+        let exit_ns = 1_000_000_000;
+        host(spec).kvm = Some(Kvm {
+            exit_ns,
+            ..Kvm::default()
+        });
+    };
+    refused(Policy::Credit2, slow, "partition a: exit_ns is");
 }
 
 #[test]

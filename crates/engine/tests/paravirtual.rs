@@ -106,6 +106,28 @@ fn a_guest_more_never_makes_another_one_faster() {
     }
 }
 
+/// A ticket is nobody else's: while its owner wakes, all who come stand in line. Who takes a lock
+/// out of order has no line to halt in.
+#[test]
+fn a_ticket_waits_for_its_owner_and_test_and_set_has_no_line() {
+    let kvm = Kvm {
+        pause_loop: None,
+        ..knowing(Some(HALTING))
+    };
+    let of = |kind| {
+        let mut spec = beside(2, 16, &kvm, 0.1);
+        for one in &mut spec.partitions {
+            one.profile.lock_kind = kind;
+        }
+        let outcome = run(&spec, 0);
+        (done(&outcome, 2), outcome.total("g0", "nvcsw"))
+    };
+    let [queue, ticket, set] = [LockKind::Queue, LockKind::Ticket, LockKind::TestAndSet].map(of);
+    assert!(ticket.0 < 0.9 * queue.0, "{ticket:?} {queue:?}");
+    assert!(ticket.1 > 1_000.0, "{ticket:?}");
+    assert_eq!(set.1, 0.0, "{set:?}");
+}
+
 /// What a hot lock costs two guests on the processors of one, all told [instructions a ns].
 fn cascading(kvm: &Kvm, lock_share: f64) -> (f64, f64) {
     let outcome = run(&beside(2, 16, kvm, lock_share), 0);
@@ -295,7 +317,7 @@ fn no_line_is_forgotten() {
         for (half, whole) in half.iter().zip(&whole) {
             let second = whole - half;
             assert!(
-                *half > 1e7 && second > 0.3 * half,
+                *half > 1e7 && second > 0.2 * half,
                 "{kind:?} {case}: {half} {second}"
             );
         }

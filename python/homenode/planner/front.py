@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from homenode.model.scenario import Scenario
 from homenode.planner.advice import Advice
@@ -14,8 +18,8 @@ from homenode.planner.advising import Advising
 from homenode.planner.combining import MOST as COMBINED
 from homenode.planner.combining import Branch
 from homenode.planner.confirm import Runs
-from homenode.planner.overload import held_in_words
-from homenode.planner.played import Saying, say_if_played, say_nothing
+from homenode.planner.overload import Overload, held_in_words
+from homenode.planner.played import Played, Saying, say_if_played, say_nothing
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.search import ROUNDS, Search, Telling
 from homenode.planner.variants import Variant, Varying
@@ -108,14 +112,37 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
     if asked.seconds is not None:
         asked = replace(asked, seconds=max(0.0, asked.seconds - (time.monotonic() - began)))
     others = advised(rest, replace(asked, say=say_nothing), runs, first.base)
-    forbids = sorted(broken - {one.rule for one in stuck} or first.in_the_way(stuck))
+    forbids = broken - {one.rule for one in stuck} or first.in_the_way(stuck)
+    forbids = forbids or _nearest(problem, stuck)
     return replace(
         others,
-        told=f"{held_in_words(stuck, forbids)} {others.told}",
+        told=f"{held_in_words(stuck, sorted(forbids))} {others.told}",
         solved=told.solved + others.solved,
         proven=told.proven and others.proven,
         overloaded=(*(replace(one, held=True) for one in stuck), *others.overloaded),
     )
+
+
+def _nearest(problem: Problem, stuck: Sequence[Overload]) -> set[str]:
+    """What the layout breaks that comes nearest of those in which one change of theirs gives them
+    room.
+    """
+    names, rules = {one.partition for one in stuck}, {one.rule for one in stuck}
+    if isinstance(problem.space.solver, Played):
+        return set()
+    nearest: dict[str, float] = {}
+    for at, variable in enumerate(problem.space.variables):
+        if problem.cost.names[variable.partition] not in names:
+            continue
+        rows = np.zeros((len(variable.values), len(problem.space.variables)), dtype=np.int64)
+        rows[:, at] = np.arange(1, len(rows) + 1)
+        for excess in problem.broken(rows):
+            pairs = zip(problem.rules, excess, strict=True)
+            broken = {rule.name: float(by) for rule, by in pairs if by > 0}
+            nearer = not nearest or fsum(broken.values()) < fsum(nearest.values())
+            if not broken.keys() & rules and nearer:
+                nearest = broken
+    return {*nearest}
 
 
 def _searched(

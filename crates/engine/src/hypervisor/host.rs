@@ -65,6 +65,13 @@ pub trait HostScheduler {
     /// core becomes pending then.
     fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool;
 
+    /// A runner gives its core up for whoever is next, where the hypervisor knows of no yield to a
+    /// sibling; whether it has asked for that. Its core becomes pending then.
+    fn gives_way(&mut self, vp: VpId, now: u64) -> bool {
+        let _ = (vp, now);
+        false
+    }
+
     /// A thread had better be on one of these cores, for its memory lies beside them; one that runs
     /// elsewhere is moved there if a core idles or another thread would gain by changing places.
     /// The cores concerned become pending.

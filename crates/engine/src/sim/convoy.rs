@@ -17,7 +17,8 @@
 //!
 //! A lock that others may take past a first waiter that is off (`first_off` of its guest) is held
 //! by those that run, each for a while: who comes to it then stands in line behind that one, though
-//! no holder is away. So a line lasts that would be gone at once if its first waiter ran.
+//! no holder is away. So a line lasts that would be gone at once if its first waiter ran. A ticket
+//! lock waits for its first waiter: all who come stand in line behind that one.
 //!
 //! ```text
 //! told:    lost_with_lock (off its core, with work), runs_again (on a core), lets_go (no work)
@@ -83,6 +84,12 @@ impl<S: System> World<S> {
         if self.guests[partition].holder == Some(vp) {
             self.holder_is_back(partition);
         }
+    }
+
+    /// Whether those that spin in a guest stand in a line, in which they may halt.
+    pub fn stands_in_line(&self, partition: PartitionId) -> bool {
+        self.loads_of(partition)
+            .any(|load| self.spins_for(load) && self.profile(load).lock_kind.in_order())
     }
 
     /// Whether a load's lock goes to those that spin for it in the order in which they came, on a
@@ -151,9 +158,11 @@ impl<S: System> World<S> {
             return;
         };
         let (held, outside) = self.lock_times(vp, core);
-        let outside = match self.guests[partition].holder {
-            Some(_) => outside,
-            None => outside / self.chance_held(vp, held, outside),
+        let may_be_free = self.guests[partition].holder.is_none();
+        let outside = if may_be_free && !self.goes_in_order(partition) {
+            outside / self.chance_held(vp, held, outside)
+        } else {
+            outside
         };
         if outside.is_infinite() {
             // None of its threads is of a workload that takes the lock, or nobody else does.

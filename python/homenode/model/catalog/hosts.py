@@ -114,38 +114,17 @@ class NumaBalancing(Table):
         }
 
 
-class KvmHost(Virtualized):
-    """What KVM does for a guest's virtual processors, named as the module's parameters are, and
-    what it costs.
+class SpinningGuests(Virtualized):
+    """What a hypervisor does about virtual processors that spin for a lock, and what it costs to be
+    one.
     """
 
-    halt_poll: Figure[Short] = Field(
-        description="halt_poll_ns: longest time that a halted virtual processor polls for work"
-    )
-    halt_poll_start: Figure[Short] = Field(description="halt_poll_ns_grow_start: its first length")
-    halt_poll_grow: Figure[Few] = Field(
-        description="halt_poll_ns_grow: factor by which polling gets longer; 0 is never"
-    )
-    halt_poll_shrink: Figure[Few] = Field(
-        description="halt_poll_ns_shrink: divisor by which it gets shorter; 0 is to nothing at once"
-    )
-    exit: Figure[Direct] = Field(description="time from a halt to the host's scheduler")
-    entry: Figure[Direct] = Field(description="time from the host's scheduler into the guest")
-    kick: Figure[Direct] = Field(
-        description=(
-            "what it takes to wake an I/O thread of a guest that sleeps, or the guest for what that"
-            " has for it"
-        )
-    )
     pause_loop: Figure[bool] = Field(description="whether the processor notices loops of pauses")
     pause_gap: Figure[Cycles] = Field(
         description="ple_gap: most cycles between two pauses of one loop"
     )
     pause_window: Figure[Spun] = Field(
         description="ple_window: cycles in a loop after which it exits"
-    )
-    directed_yield: Figure[bool] = Field(
-        description="whether one caught spinning yields to one that may hold the lock"
     )
     lock_holder_preemption: Figure[bool] = Field(
         description="whether a virtual processor may lose its processor while it holds a lock"
@@ -177,24 +156,68 @@ class KvmHost(Virtualized):
             "kick_yields": self.kick_yields.value,
         }
 
-    def spec(self) -> KvmSpec:
-        """As the engine takes it."""
-        loop: PauseLoopSpec = {
+    def loop_spec(self) -> PauseLoopSpec:
+        """When the processor notices a loop of pauses, as the engine takes it."""
+        return {
             "gap_cycles": self.pause_gap.value,
             "window_cycles": self.pause_window.value,
         }
+
+    def spec(self) -> KvmSpec:
+        """As the engine takes it; one that halts sleeps at once, and one that spins yields."""
         return {
+            "halt_poll_ns": 0,
+            "halt_poll_grow_start_ns": 0,
+            "halt_poll_grow": 0,
+            "halt_poll_shrink": 0,
+            "exit_ns": 0,
+            "entry_ns": 0,
+            "pause_loop": self.loop_spec() if self.pause_loop.value else None,
+            "directed_yield": True,
+            "lock_holder_preemption": self.lock_holder_preemption.value,
+            "paravirtual_locks": self.locks_spec() if self.paravirtual_locks.value else None,
+            "paravirtual_flush": self.paravirtual_flush.value,
+        }
+
+
+class KvmHost(SpinningGuests):
+    """What KVM does for a guest's virtual processors, named as the module's parameters are, and
+    what it costs.
+    """
+
+    halt_poll: Figure[Short] = Field(
+        description="halt_poll_ns: longest time that a halted virtual processor polls for work"
+    )
+    halt_poll_start: Figure[Short] = Field(description="halt_poll_ns_grow_start: its first length")
+    halt_poll_grow: Figure[Few] = Field(
+        description="halt_poll_ns_grow: factor by which polling gets longer; 0 is never"
+    )
+    halt_poll_shrink: Figure[Few] = Field(
+        description="halt_poll_ns_shrink: divisor by which it gets shorter; 0 is to nothing at once"
+    )
+    exit: Figure[Direct] = Field(description="time from a halt to the host's scheduler")
+    entry: Figure[Direct] = Field(description="time from the host's scheduler into the guest")
+    kick: Figure[Direct] = Field(
+        description=(
+            "what it takes to wake an I/O thread of a guest that sleeps, or the guest for what that"
+            " has for it"
+        )
+    )
+    directed_yield: Figure[bool] = Field(
+        description="whether one caught spinning yields to one that may hold the lock"
+    )
+
+    def spec(self) -> KvmSpec:
+        """As the engine takes it."""
+        return {
+            **super().spec(),
             "halt_poll_ns": self.halt_poll.value,
             "halt_poll_grow_start_ns": self.halt_poll_start.value,
             "halt_poll_grow": self.halt_poll_grow.value,
             "halt_poll_shrink": self.halt_poll_shrink.value,
             "exit_ns": self.exit.value,
             "entry_ns": self.entry.value,
-            "pause_loop": loop if self.pause_loop.value else None,
             "directed_yield": self.directed_yield.value,
-            "lock_holder_preemption": self.lock_holder_preemption.value,
-            "paravirtual_locks": self.locks_spec() if self.paravirtual_locks.value else None,
-            "paravirtual_flush": self.paravirtual_flush.value,
         }
 
 
@@ -329,7 +352,7 @@ class Credit2Host(Host):
         description="credit2_load_window_shift: the load is averaged over 2^this ns"
     )
     switch: Figure[Direct] = Field(description="direct cost of a switch")
-    domain: Virtualized
+    domain: SpinningGuests
 
     def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""

@@ -13,7 +13,7 @@ use crate::hypervisor::Mode;
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::{Key, When};
 use crate::sim::world::World;
-use crate::spec::Kvm;
+use crate::spec::{Kvm, Processors};
 
 impl World<Host> {
     fn kvm(&self, vp: VpId) -> Option<&Kvm> {
@@ -192,15 +192,33 @@ impl World<Host> {
         let core = self.core_of(vp);
         let partition = self.vp(vp).partition;
         let Some(kvm) = self.kvm(vp) else { return };
-        let (path, yields) = (kvm.exit_ns + kvm.entry_ns, kvm.directed_yield);
+        let yields = kvm.directed_yield;
+        let path = self.path_ns(vp).max(self.short_exit_ns(partition));
         self.meters.partitions[partition].pause_exits += 1;
         self.settle(core);
         self.vcpu(vp).caught_at = When::NEVER;
         self.at.cores[core].stall_until = When::at(self.now + path);
         self.spin(vp);
-        if yields {
+        if yields && !self.gives_way(vp) {
             self.yield_to_sibling(vp, partition);
         }
+    }
+
+    /// What an exit takes at least [ns].
+    fn short_exit_ns(&self, partition: PartitionId) -> u64 {
+        let Processors::Shared { host, .. } = &self.spec_of(partition).processors else {
+            return 0;
+        };
+        host.virtualized.as_ref().map_or(0, |costs| costs.exit_ns)
+    }
+
+    /// Under Xen one that spins gives way to whoever is next, a sibling or not.
+    fn gives_way(&mut self, vp: VpId) -> bool {
+        let gives_way = self.sys.room.gives_way(vp, self.now);
+        if gives_way {
+            self.serve();
+        }
+        gives_way
     }
 
     /// Tries siblings that wait for a core, from the one after the one boosted last.

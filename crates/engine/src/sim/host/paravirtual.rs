@@ -31,7 +31,8 @@ use crate::spec::{LockKind, ParavirtualLocks};
 impl World<Host> {
     fn locks_of(&self, vp: VpId) -> Option<ParavirtualLocks> {
         let partition = self.vp(vp).partition;
-        self.sys.guests[partition].as_ref()?.kvm.paravirtual_locks
+        let locks = self.sys.guests[partition].as_ref()?.kvm.paravirtual_locks;
+        locks.filter(|_| self.stands_in_line(partition))
     }
 
     /// A runner spins: from when on will it halt? It goes on counting through its exits. Who waits

@@ -88,6 +88,7 @@ fn domain(dice: &mut Dice, at: u16, cpus: u16) -> Partition {
     let weight = dice.pick(&[256, 100, 512]);
     let pinned = dice.chance(4);
     let host = HostThreads {
+        kvm: dice.chance(2).then(Kvm::default),
         cap: dice.chance(3).then_some(dice.real(0.1, 1.0)),
         pins: pins(dice, pinned, cpus),
         ..HostThreads::default()

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 from homenode.model.catalog import MachineDescription
-from homenode.model.catalog.hosts import Credit2Host, KvmHost, LinuxHost
+from homenode.model.catalog.hosts import Credit2Host, KvmHost, LinuxHost, SpinningGuests
 from homenode.model.catalog.listed import ListedHost
 from homenode.model.catalog.policies import HOST_POLICIES
-from homenode.model.catalog.virtualized import Virtualized
 from homenode.model.document import Problems
 from homenode.model.scenario.file.guest import Aix, Daemons, Linux
 from homenode.model.scenario.file.host import DEFAULT_WEIGHT, Kvm
@@ -32,7 +31,6 @@ from homenode.model.scenario.naming import Named
 from homenode.model.spec import (
     HostThreadsSpec,
     KvmSpec,
-    PauseLoopSpec,
     ResourcePoolSpec,
     SharedSpec,
     VirtualizedSpec,
@@ -131,7 +129,7 @@ def place_on_host(
     )
 
 
-def _domains(entries: Sequence[Named], cpus: int, domain: Virtualized) -> dict[str, OnHost]:
+def _domains(entries: Sequence[Named], cpus: int, domain: SpinningGuests) -> dict[str, OnHost]:
     """Xen's domains, all on one level."""
     shared = [(e, e.table.processors) for e in entries if isinstance(e.table.processors, Shared)]
     weights = [XEN_WEIGHT if own.weight is None else own.weight for _, own in shared]
@@ -151,7 +149,7 @@ def _domains(entries: Sequence[Named], cpus: int, domain: Virtualized) -> dict[s
             soft_pins=soft_pins_of(own, cpus),
             weight=weight,
             entitlement=part,
-            kvm=None,
+            kvm=domain.spec(),
             virtualized=domain.virtualized(),
         )
         for (entry, own), weight, part in zip(shared, weights, parts, strict=True)
@@ -194,11 +192,7 @@ def kvm_spec(kvm: Kvm | None, host: KvmHost) -> KvmSpec | None:
     if kvm.paravirtual_locks is not None:
         spec["paravirtual_locks"] = host.locks_spec() if kvm.paravirtual_locks else None
     if kvm.pause_loop is not None:
-        loop: PauseLoopSpec = {
-            "gap_cycles": host.pause_gap.value,
-            "window_cycles": host.pause_window.value,
-        }
-        spec["pause_loop"] = loop if kvm.pause_loop else None
+        spec["pause_loop"] = host.loop_spec() if kvm.pause_loop else None
     return spec
 
 

@@ -249,8 +249,12 @@ impl HostScheduler for Credit2 {
         self.schedule(core, now)
     }
 
+    fn yield_to(&mut self, vp: VpId, _sibling: VpId, now: u64) -> bool {
+        self.gives_way(vp, now)
+    }
+
     /// Xen has no directed yield: the runner gives way to the first of the queue, whoever that is.
-    fn yield_to(&mut self, vp: VpId, _sibling: VpId, _now: u64) -> bool {
+    fn gives_way(&mut self, vp: VpId, _now: u64) -> bool {
         let unit = self.unit(vp);
         if unit.doing != Doing::Running {
             return false;

@@ -111,6 +111,9 @@ impl Esxi {
 
     /// Books the time of those that run on a processor's core, before any of them changes.
     fn book(&mut self, core: CoreId, now: u64) {
+        if self.cores[core].booked_to == now {
+            return; // So are those beside it.
+        }
         let part = self.part_of(core);
         for at in self.threads_of(core) {
             let processor = &mut self.cores[at];

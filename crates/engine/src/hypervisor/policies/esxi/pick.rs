@@ -38,17 +38,21 @@ impl Esxi {
             self.spread(core);
         }
         if given.is_some() {
-            self.look_elsewhere(now);
+            self.look_elsewhere(core, now);
         }
         next
     }
 
     /// A sibling got the processor to which one may have been sent that has become ready at this
     /// instant: who is far enough behind looks for another, or would wait for a whole quantum.
-    fn look_elsewhere(&mut self, now: u64) {
-        for vp in self.ready.clone() {
-            let world = &self.worlds[vp];
-            if world.since < now || self.vms[world.vm].is_held() {
+    fn look_elsewhere(&mut self, taken: CoreId, now: u64) {
+        // They wait in the order in which they came.
+        let first = self
+            .ready
+            .partition_point(|vp| self.worlds[*vp].since < now);
+        for at in first..self.ready.len() {
+            let vp = self.ready[at];
+            if !self.could(vp, taken) {
                 continue;
             }
             if let Some(core) = self.ahead_for(vp, now) {

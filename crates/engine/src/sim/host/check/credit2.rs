@@ -1,5 +1,6 @@
 //! What Xen's scheduler credit2 and its domains must satisfy.
 
+use super::linux::check_kvm;
 use super::refusal::{refuse_if, LEAST_QUOTA_NS, LONGEST_PERIOD_NS};
 use crate::check::{range, within, Checked, Owner};
 use crate::spec::{HostThreads, Spec};
@@ -84,5 +85,7 @@ pub fn check_domain(
     let what = "a control group, a slice or a nice value";
     let owner = &owner.within("host");
     refuse_if(spec, owner, foreign, what, instead)?;
-    refuse_if(spec, owner, host.kvm.is_some(), "KVM", "leave them out")
+    host.kvm
+        .as_ref()
+        .map_or(Ok(()), |kvm| check_kvm(kvm, &owner.within("kvm")))
 }
