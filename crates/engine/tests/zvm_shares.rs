@@ -348,6 +348,22 @@ fn what_limits_leave_goes_by_shares() {
     }
 }
 
+/// A soft limit leaves processors as a hard one does. Beside it, many virtual processors that are
+/// worth little each wait in every vector, and are mostly the only ones that do.
+#[test]
+fn what_a_soft_limit_leaves_goes_by_shares() {
+    for vertical in [false, true] {
+        let machines = [(18, 100), (32, 100), (25, 50), (5, 100)];
+        let mut kept = loops(6, 3, &machines, vertical);
+        let zvm = cp(&mut kept.spec.partitions[0]);
+        zvm.machines[1].share = CpShare::Absolute(0.027);
+        zvm.machines[3].share = CpShare::Absolute(0.053);
+        zvm.machines[2].maximum = Some(CpShare::Absolute(0.24));
+        kept.wanted = promised(&zvm.machines, &[f64::INFINITY; 4], 18);
+        assert_promise(&mut kept);
+    }
+}
+
 /// The one without a limit has fewer virtual processors than there are processors, so that none
 /// idles only if some of the limited one's run at any time.
 #[test]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from homenode.errors import nearest
+from homenode.errors import listed, nearest
 from homenode.tools.errors import ToolError
 from homenode.tools.fcx import device, locks, machine, processors, system
 from homenode.tools.fcx.plain import PlainTable
@@ -77,7 +77,11 @@ def report(which: str) -> Report:
     for one in REPORTS:
         if asked in (one.number, one.name):
             return one
-    names = [name for one in REPORTS for name in (one.number, one.name)]
+    if is_number(which):
+        # A number that is near another one tells something else: none is proposed.
+        there = listed((f"{one.number} {one.name}" for one in REPORTS), len(REPORTS))
+        raise ToolError(f"there is no report {which}; there are {there}", asked=which)
+    names = [one.name for one in REPORTS]
     raise ToolError(f"there is no report {which}{nearest(asked, names)}", asked=which)
 
 

@@ -24,9 +24,9 @@ pub struct Looked {
 impl Cp {
     /// The next virtual processor for a logical one: from its own vector, then from the others,
     /// nearest first. Who has passed a soft limit comes after all that wait anywhere, whatever the
-    /// barrier: it has what nobody else wants; who is ahead of its share, where hard limits leave
-    /// processors at any time, after who is not. With `COUNTS`, vectors that
-    /// are looked at are counted; whether one is ahead is taken to be known without a look.
+    /// barrier: it has what nobody else wants; who is ahead of its share, where limits leave
+    /// processors at any time, after who is not. With `COUNTS`, vectors that are looked at are
+    /// counted; whether one is ahead is taken to be known without a look.
     pub fn seek<const COUNTS: bool>(&mut self, lp: LpId, looked: &mut Looked) -> Option<Waiting> {
         if !self.vectors.is_unparked(lp) {
             return None;
@@ -96,11 +96,11 @@ impl Cp {
     /// The vector with who is furthest behind, where the first that waits `at` one is ahead of that
     /// by more than a slice of its own; beyond the own vector only where the barrier lets it.
     ///
-    /// A machine that has used up a hard limit leaves its processors in the middle of a slice,
-    /// before the list is dealt out again: without this they would go to whoever waits there, for
-    /// which little of a share is enough.
+    /// A machine that has used up its limit, hard or soft, leaves its processors before the list is
+    /// dealt out again: without this they would go to whoever waits there, for which little of a
+    /// share is enough.
     fn ahead_of(&self, own: VectorId, at: VectorId) -> Option<VectorId> {
-        if !self.hard_limits {
+        if !self.any_limit {
             return None;
         }
         let first = self.vectors.first(at).filter(|first| !first.over)?;
