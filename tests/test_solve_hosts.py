@@ -153,6 +153,9 @@ def test_processes_that_wake_each_other_are_simulated_only() -> None:
     )
     with pytest.raises(HomenodeError, match=r"partition a: pairs of processes.*is simulated only"):
         layout(text).solve()
+    domain = guest("a", pairs, 4, policy="credit2")
+    with pytest.raises(HomenodeError, match=r"partition a: pairs of processes.*is simulated only"):
+        layout(domain, policy="credit2").solve()
 
     text = guest("a", pairs.replace("exchanges", 'rate = "9/s", exchanges'), 5)
     with pytest.raises(HomenodeError, match=r"pairs whose transactions come at a rate is simulat"):

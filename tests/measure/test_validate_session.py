@@ -19,7 +19,7 @@ from homenode.judge.calibration import calibrated
 from homenode.judge.judge import interval, judge, widened
 from homenode.judge.kinds import Judged
 from homenode.judge.plan import Plan, make_plan, split_by_ability
-from homenode.judge.report import HostFacts, Report, compare_again, load, read
+from homenode.judge.report import HostFacts, Report, compare_again, load, restored
 from homenode.judge.scene import Alone
 from homenode.judge.session import run
 from homenode.judge.trial import Trial, of_time_to_be_had, reason_of
@@ -180,8 +180,8 @@ def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     made().save(path)
     assert load(path) == json.loads(json.dumps(made().as_json()))
-    assert read(path).as_json() == made().as_json()
-    assert sentences(read(path)) == sentences(made())
+    assert restored(load(path), path).as_json() == made().as_json()
+    assert sentences(restored(load(path), path)) == sentences(made())
     assert [file.name for file in tmp_path.iterdir()] == ["report.json"]
 
 
@@ -223,11 +223,16 @@ def test_a_rerun_repeats_or_does_not(tmp_path: Path) -> None:
 def test_a_damaged_report_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MeasureError, match="damaged"):
         compare_again([ROW], {"rows": [{"experiment": 1}]})
-    path = tmp_path / "report.json"
-    for key, value in {"rows": [{"experiment": 1}], "host": "here", "passes": None}.items():
-        path.write_text(json.dumps({**made().as_json(), key: value}))
+    row = json.loads(json.dumps(ROW.as_json()))
+    no_mean = {**row, "measured": {**row["measured"], "mean": "x"}}
+    endless = {**row, "measured": {**row["measured"], "count": float("inf")}}
+    for rows in ([no_mean], [endless]):
         with pytest.raises(MeasureError, match="damaged"):
-            read(path)
+            compare_again([ROW], {"rows": rows})
+    wrong = [("rows", [{"experiment": 1}]), ("rows", [no_mean]), ("rows", [endless])]
+    for key, value in [*wrong, ("host", "here"), ("passes", None)]:
+        with pytest.raises(MeasureError, match="damaged"):
+            restored({**made().as_json(), key: value}, tmp_path)
 
 
 def test_the_report_says_what_it_shows_and_what_not() -> None:

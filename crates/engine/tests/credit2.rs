@@ -129,7 +129,7 @@ fn knowing() -> Kvm {
 }
 
 #[test]
-fn a_domain_more_never_makes_another_one_faster() {
+fn beside_others_a_domain_with_a_lock_does_less_than_alone() {
     use LockKind::{Queue, TestAndSet, Ticket};
     let each = |n, kind, share, kvm: &Kvm| {
         let outcome = beside(n, kind, share, kvm);

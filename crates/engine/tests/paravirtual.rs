@@ -316,8 +316,10 @@ fn no_line_is_forgotten() {
         });
         for (half, whole) in half.iter().zip(&whole) {
             let second = whole - half;
+            // A ticket waits for its owner to wake, so that one guest may have more than another.
+            let least = if kind == LockKind::Ticket { 0.2 } else { 0.3 };
             assert!(
-                *half > 1e7 && second > 0.2 * half,
+                *half > 1e7 && second > least * half,
                 "{kind:?} {case}: {half} {second}"
             );
         }

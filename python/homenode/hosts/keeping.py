@@ -127,7 +127,7 @@ def check_file(path: Path, kind: str) -> None:
         raise MeasureError(
             f"{path} is no name for a result", next_step="give a file that ends in .json"
         )
-    if path.exists() and not is_kind(path, kind):
+    if path.exists() and not _is_kind(path, kind):
         raise MeasureError(
             f"{path} is there and is no result of homenode's",
             next_step="it stays untouched: give another name with -o",
@@ -145,8 +145,7 @@ def check_place(path: Path) -> None:
         )
 
 
-def is_kind(path: Path, kind: str) -> bool:
-    """Whether a file says that it is of this kind; not where it cannot be read."""
+def _is_kind(path: Path, kind: str) -> bool:
     try:
         data = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -159,7 +158,7 @@ def recover(folder: Path) -> list[Path]:
     found = []
     for path in sorted(folder.iterdir()):
         match = _UNFINISHED.fullmatch(path.name)
-        if match is None or not is_kind(path, KIND):
+        if match is None or not _is_kind(path, KIND):
             continue
         staged = staged_raw(folder / f"{match['stem']}.raw", match["session"])
         place = folder / f"{match['stem']}-recovered-{match['session']}.json"

@@ -72,6 +72,14 @@ def load(path: str | Path) -> Result:
 
     Raises `MeasureError` for what is not there, not ours, damaged or of a later form.
     """
+    return restored(parsed(path), Path(path))
+
+
+def parsed(path: str | Path) -> object:
+    """What a file of ours holds, of whichever kind.
+
+    Raises `MeasureError` for what is not there, too long or no JSON.
+    """
     path = Path(path)
     try:
         text = bounded(path)
@@ -84,12 +92,20 @@ def load(path: str | Path) -> Result:
             ),
         ) from error
     try:
-        data = json.loads(text)
+        data: object = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise MeasureError(
             f"{path} is not JSON: {error}",
             next_step="give the FILE.json that `homenode measure` kept",
         ) from error
+    return data
+
+
+def restored(data: object, path: Path) -> Result:
+    """The result that was parsed from a file.
+
+    Raises `MeasureError` for what is not ours, damaged or of a later form.
+    """
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise MeasureError(
             f"{path} holds no measurement",

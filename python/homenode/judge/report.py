@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from homenode.hosts.errors import MeasureError
 from homenode.hosts.result import bounded
@@ -118,7 +118,11 @@ def load(path: Path) -> dict[str, Any]:
         told = json.loads(bounded(path))
     except (OSError, ValueError, RecursionError) as error:
         raise MeasureError(f"{path} cannot be read: {error}") from error
-    if not isinstance(told, dict) or told.get("kind") != KIND:
+    return _checked(told, path)
+
+
+def _checked(told: object, path: Path) -> dict[str, Any]:
+    if not is_report(told):
         raise MeasureError(
             f"{path} is no report of `homenode measure validate`",
             next_step="name a file that was written with -o",
@@ -128,18 +132,23 @@ def load(path: Path) -> dict[str, Any]:
     return told
 
 
-def read(path: Path) -> Report:
-    """An earlier report, to be printed again.
+def is_report(told: object) -> TypeGuard[dict[str, Any]]:
+    """Whether what was parsed from a file says that it is a report."""
+    return isinstance(told, dict) and told.get("kind") == KIND
 
-    Raises `MeasureError` for a file that is none, or is damaged.
+
+def restored(data: object, path: Path) -> Report:
+    """The report that was parsed from a file, to be printed again.
+
+    Raises `MeasureError` for what is none, or is damaged.
     """
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import TypeAdapter
 
-    told = load(path)
+    told = _checked(data, path)
     try:
         rows = [{**row, **{side: _told(row[side]) for side in _SIDES}} for row in told["rows"]]
         report: Report = TypeAdapter(Report).validate_python({**told, "rows": rows})
-    except (KeyError, TypeError, ValidationError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise MeasureError(
             f"{path} is damaged: {str(error).splitlines()[0]}",
             next_step="copy it again from the host that made it",
@@ -163,7 +172,7 @@ def compare_again(rows: Sequence[Row], earlier: Mapping[str, Any]) -> list[Again
             for row in rows
             if row.measured is not None and (told := then.get(row.key)) is not None
         ]
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise MeasureError(f"the earlier report is damaged: {error}") from error
 
 

@@ -10,8 +10,6 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from homenode.model.scenario import Scenario
 from homenode.planner.advice import Advice
 from homenode.planner.advising import Advising
@@ -21,7 +19,8 @@ from homenode.planner.confirm import Runs
 from homenode.planner.overload import Overload, held_in_words
 from homenode.planner.played import Played, Saying, say_if_played, say_nothing
 from homenode.planner.problem import Problem, problem_of
-from homenode.planner.search import ROUNDS, Search, Telling
+from homenode.planner.search import ROUNDS, Search, Telling, changed
+from homenode.planner.space import Rows
 from homenode.planner.variants import Variant, Varying
 from homenode.simulate.run import Run
 from homenode.simulate.runner import ProgressFn
@@ -113,7 +112,7 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
         asked = replace(asked, seconds=max(0.0, asked.seconds - (time.monotonic() - began)))
     others = advised(rest, replace(asked, say=say_nothing), runs, first.base)
     forbids = broken - {one.rule for one in stuck} or first.in_the_way(stuck)
-    forbids = forbids or _nearest(problem, stuck)
+    forbids = forbids or _nearest(problem, stuck, asked)
     return replace(
         others,
         told=f"{held_in_words(stuck, sorted(forbids))} {others.told}",
@@ -123,26 +122,37 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
     )
 
 
-def _nearest(problem: Problem, stuck: Sequence[Overload]) -> set[str]:
-    """What the layout breaks that comes nearest of those in which one change of theirs gives them
-    room.
+def _nearest(problem: Problem, stuck: Sequence[Overload], asked: Asked) -> set[str]:
+    """Of the layouts in which one change of one of them gives that one room, what the one breaks
+    that comes nearest to breaking nothing; of each variable those values that are looked at
+    everywhere, as long as there is time.
     """
-    names, rules = {one.partition for one in stuck}, {one.rule for one in stuck}
     if isinstance(problem.space.solver, Played):
         return set()
-    nearest: dict[str, float] = {}
+    began, rules = time.monotonic(), {one.partition: one.rule for one in stuck}
+    broken_now = {name for name, _ in _broken(problem, problem.space.now())[0]}
+    nearest: dict[str, float] | None = None
     for at, variable in enumerate(problem.space.variables):
-        if problem.cost.names[variable.partition] not in names:
+        own = rules.get(problem.cost.names[variable.partition])
+        late = asked.seconds is not None and time.monotonic() - began > asked.seconds
+        if own is None or late or (asked.stop is not None and asked.stop.is_set()):
             continue
-        rows = np.zeros((len(variable.values), len(problem.space.variables)), dtype=np.int64)
-        rows[:, at] = np.arange(1, len(rows) + 1)
-        for excess in problem.broken(rows):
-            pairs = zip(problem.rules, excess, strict=True)
-            broken = {rule.name: float(by) for rule, by in pairs if by > 0}
-            nearer = not nearest or fsum(broken.values()) < fsum(nearest.values())
-            if not broken.keys() & rules and nearer:
-                nearest = broken
-    return {*nearest}
+        rows = changed(problem.space.now()[0], at, variable.first_numbers())
+        for broken in _broken(problem, rows):
+            if own in dict(broken):
+                continue
+            new = {name: by for name, by in broken if name not in broken_now}
+            if nearest is None or fsum(new.values()) < fsum(nearest.values()):
+                nearest = new
+    return {*(nearest or ())}
+
+
+def _broken(problem: Problem, rows: Rows) -> list[list[tuple[str, float]]]:
+    """Of each row the rules that it breaks, and by how much."""
+    return [
+        [(rule.name, float(by)) for rule, by in zip(problem.rules, excess, strict=True) if by > 0]
+        for excess in problem.broken(rows)
+    ]
 
 
 def _searched(

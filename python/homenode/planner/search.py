@@ -326,8 +326,10 @@ class Search:
         return one < (other - _BETTER * max(abs(other), 1e-9) if np.isfinite(other) else other)
 
     def _flat(self, row: Rows) -> float:
-        """What is to be less among rows of equal score; nothing of what cannot be."""
-        return self._towards.get(row.tobytes(), 0.0)
+        """What is to be less among rows of equal score; nothing of what cannot be, and where few
+        layouts can be looked at.
+        """
+        return self._towards.get(row.tobytes(), 0.0) if self.most is None else 0.0
 
     def _leads(self, row: Rows, score: float, here: Rows, now: float) -> bool:
         """Whether a descent goes on there: it is less, or as much and on the way to less."""

@@ -57,20 +57,19 @@ def show_result(
     """
     from homenode.hosts.comparison import compare_settings
     from homenode.hosts.comparison.refuse import only_of
-    from homenode.hosts.result import load
+    from homenode.hosts.result import parsed, restored
+    from homenode.judge.report import is_report
 
-    if _is_validation(file):
-        asked: dict[str, object] = {
-            "--machine": machine,
-            "--only": only,
-            "--claim": claim,
-            "--runs": runs,
-        }
-        asked |= {"--parts": parts, "--picture": picture}
-        _show_validation(file, [name for name, told in asked.items() if told], as_json=as_json)
+    data = parsed(file)
+    if is_report(data):
+        asked: dict[str, object] = {"--machine": machine, "--only": only, "--claim": claim}
+        asked |= {"--runs": runs, "--parts": parts, "--picture": picture, "--dark": dark}
+        _show_validation(
+            data, file, [name for name, told in asked.items() if told], as_json=as_json
+        )
         return
     pct = None if claim is None else percentage(claim, "--claim")
-    result = only_of(load(file), names_of(only))
+    result = only_of(restored(data, file), names_of(only))
     of_two = set(result.systems) == {"a", "b"}
     if picture is not None:
         _draw(compare_settings(result) if of_two else result, picture, dark=dark)
@@ -92,24 +91,17 @@ def show_result(
     show_figures(result, machine, as_json=as_json)
 
 
-def _is_validation(file: Path) -> bool:
-    from homenode.hosts.keeping import is_kind
-    from homenode.judge.report import KIND
-
-    return is_kind(file, KIND)
-
-
-def _show_validation(file: Path, asked: Sequence[str], *, as_json: bool) -> None:
+def _show_validation(data: object, file: Path, asked: Sequence[str], *, as_json: bool) -> None:
     from homenode.cli.measure.judging import show_judged
     from homenode.hosts.errors import MeasureError
-    from homenode.judge.report import read
+    from homenode.judge.report import restored
 
     if asked:
         raise MeasureError(
             f"{asked[0]} is for results; {file} is a report of `homenode measure validate`",
             next_step="leave it out",
         )
-    show_judged(read(file), as_json=as_json)
+    show_judged(restored(data, file), as_json=as_json)
 
 
 def compare_files(

@@ -129,9 +129,10 @@ class SpinningGuests(Virtualized):
     lock_holder_preemption: Figure[bool] = Field(
         description="whether a virtual processor may lose its processor while it holds a lock"
     )
-
     paravirtual_locks: Figure[bool] = Field(
-        description="whether waiters of a guest's queue locks halt after a while, until kicked"
+        description=(
+            "whether waiters of a guest's queue and ticket locks halt after a while, until kicked"
+        )
     )
     lock_spin: Figure[Short] = Field(description="SPIN_THRESHOLD: how long they spin before")
     lock_early: Figure[Short] = Field(

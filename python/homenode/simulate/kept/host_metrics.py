@@ -56,8 +56,8 @@ def _only_guests(formula: Formula) -> Formula:
 
 
 def _steal(t: Totals) -> float | None:
-    """A KVM guest is told by its host; where a hypervisor shares out cores by windows, all wait for
-    a core counts, as in Linux on Power.
+    """A guest of a host is told by that; where a hypervisor shares out cores by windows, all wait
+    for a core counts, as in Linux on Power.
     """
     if t.shape.on_host:
         return _of_processors("steal_ns")(t) if t.shape.is_kvm else None

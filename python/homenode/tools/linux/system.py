@@ -74,7 +74,7 @@ class Group:
 
     @property
     def is_guest(self) -> bool:
-        """Whether KVM runs its threads."""
+        """Whether its threads are virtual processors of a guest, of KVM or another hypervisor."""
         shared = shared_of(self.spec)
         host = None if shared is None else shared.get("host")
         return host is not None and host["kvm"] is not None

@@ -1,5 +1,6 @@
-//! KVM's part: virtual processors that halt poll for a while before they sleep; those that spin on
-//! a lock whose holder has lost its core are caught and yield to it.
+//! KVM's part, and what other hypervisors do alike: virtual processors that halt poll for a while
+//! before they sleep; those that spin on a lock whose holder has lost its core are caught and yield
+//! to it, under Xen to whoever is next.
 //!
 //! Who spins, and for how long, is in [`convoy`](crate::sim::convoy). With pause-loop exits one
 //! that spins leaves the guest after each window and yields to a sibling that waits, round robin
@@ -193,7 +194,10 @@ impl World<Host> {
         let partition = self.vp(vp).partition;
         let Some(kvm) = self.kvm(vp) else { return };
         let yields = kvm.directed_yield;
-        let path = self.path_ns(vp).max(self.short_exit_ns(partition));
+        let path = match self.path_ns(vp) {
+            0 => self.short_exit_ns(partition),
+            told => told,
+        };
         self.meters.partitions[partition].pause_exits += 1;
         self.settle(core);
         self.vcpu(vp).caught_at = When::NEVER;
@@ -204,7 +208,7 @@ impl World<Host> {
         }
     }
 
-    /// What an exit takes at least [ns].
+    /// What an exit takes where nothing is told of halts [ns].
     fn short_exit_ns(&self, partition: PartitionId) -> u64 {
         let Processors::Shared { host, .. } = &self.spec_of(partition).processors else {
             return 0;

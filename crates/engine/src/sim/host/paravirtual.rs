@@ -8,13 +8,16 @@
 //! that one runs                            it has the lock, and kicks the next
 //! comes to a lock that is held while the   stands in line behind that one, and halts in its turn;
 //! first in line is off                     who finds it free takes it
+//! comes to a ticket lock whose next owner  stands in line, as do all who come until that one has
+//! is off                                   had it
 //! ```
 //! The last is what makes lines last ("cascading", says the commit of 2019 named below): each
 //! hand-over waits for a wake-up, in which others come to a held lock and halt. It begins when one
 //! that waits halts or loses its processor, and ends when wake-ups are quicker than arrivals.
 //!
-//! A lock whose first waiter is off is taken by whoever runs and comes to it ("locking/pvqspinlock:
-//! Implement hybrid PV queued/unfair locks", 2015), so that it waits for its holder alone. A kick
+//! A queue lock whose first waiter is off is taken by whoever runs and comes to it
+//! ("locking/pvqspinlock: Implement hybrid PV queued/unfair locks", 2015), so that it waits for its
+//! holder alone. A kick
 //! may lend the kicker's processor ("KVM: X86: Boost queue head vCPU to mitigate lock waiter
 //! preemption", 2019). Kernels from 4.12 to 5.3 halted early behind a waiter that had merely lost
 //! its processor, too ("Revert locking/pvqspinlock: Don't wait if vCPU is preempted", 2019).

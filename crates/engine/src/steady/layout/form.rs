@@ -292,7 +292,9 @@ fn only_simulated(
     if !one.beside.is_empty() && one.io_threads.is_some() {
         return Some("several workloads whose input and output threads of the host do");
     }
-    let processes = host.is_some_and(|host| host.kvm.is_none());
+    // Those of Xen's domains were never held against runs.
+    let under_xen = machine.hypervisor.policy == Policy::Credit2;
+    let processes = host.is_some_and(|host| host.kvm.is_none() || under_xen);
     match one.workload {
         Workload::Pairs { .. } if processes => Some("pairs of processes that wake each other"),
         Workload::Pairs { message_bytes, .. } if message_bytes > 0 => {

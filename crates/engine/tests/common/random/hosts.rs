@@ -1,8 +1,8 @@
 //! Random hosts: guests, processes and domains of all kinds on few processors.
 
 use homenode_engine::spec::{
-    Accounting, Cgroup, FairClass, HostThreads, Kvm, Machine, Partition, Policy, Profile,
-    RunQueues, Smt, Spec, Workload,
+    Accounting, Cgroup, FairClass, HostThreads, Kvm, Machine, ParavirtualLocks, Partition, Policy,
+    Profile, RunQueues, Smt, Spec, Workload,
 };
 
 use super::super::host::{cgroup, group, host_machine, host_spec, on_off, threads};
@@ -88,12 +88,29 @@ fn domain(dice: &mut Dice, at: u16, cpus: u16) -> Partition {
     let weight = dice.pick(&[256, 100, 512]);
     let pinned = dice.chance(4);
     let host = HostThreads {
-        kvm: dice.chance(2).then(Kvm::default),
+        kvm: dice.chance(2).then(|| in_domain(dice)),
         cap: dice.chance(3).then_some(dice.real(0.1, 1.0)),
         pins: pins(dice, pinned, cpus),
         ..HostThreads::default()
     };
     guest(dice, at, weight, host)
+}
+
+/// What a domain knows of its virtual processors that are off: none polls before it sleeps.
+fn in_domain(dice: &mut Dice) -> Kvm {
+    Kvm {
+        halt_poll_ns: 0,
+        exit_ns: 0,
+        entry_ns: 0,
+        paravirtual_flush: dice.chance(2),
+        paravirtual_locks: dice.chance(2).then_some(ParavirtualLocks {
+            spin_ns: 500_000,
+            early_ns: 10_000,
+            early_if_preempted: false,
+            kick_yields: false,
+        }),
+        ..Kvm::default()
+    }
 }
 
 /// One list, for the first thread.
