@@ -62,8 +62,8 @@ pub struct HostThreads {
     pub slice_ns: Option<u64>,
     /// Nice value, -20..=19.
     pub nice: i8,
-    /// What the hypervisor does about halts and spinning, if the threads are virtual processors of a
-    /// guest of KVM, Xen or ESXi; none = plain processes.
+    /// What the hypervisor does about halts and spinning, if the threads are virtual processors of
+    /// a guest of KVM, Xen or ESXi; none = plain processes.
     pub kvm: Option<Kvm>,
     /// Most that Xen lets the domain use (`cap`), or ESXi the virtual machine (limit) [cores]; none
     /// = no cap.
