@@ -199,6 +199,27 @@ def test_statistics_count_from_when_they_are_asked_for(kept: Run, tmp_path: Path
     assert place.read_bytes() == b"off\n"
 
 
+def test_a_tool_that_is_about_to_write_is_waited_for(kept: Run, tmp_path: Path) -> None:
+    """It empties the file as it opens it: had the file been replaced then, what it writes would be
+    in nobody's file.
+    """
+    options = ExportOptions(partition="shop")
+    root = tree(kept, tmp_path, "linux-power", partition="shop", at_ns=500_000_000)
+    partition = partition_of(kept, options)
+    first, second, third, *_ = states(kept, partition, options)
+    place = root / files.STATISTICS
+    live = LiveTree(root, partition, first)
+    place.write_bytes(b"1")
+    live.play([second])
+    assert place.read_bytes() != b"off\n"
+    with place.open("wb", buffering=0) as tool:
+        live.play([third])
+        live.linger(0.1)
+        tool.write(b"0")
+    live.linger(0.1)
+    assert place.read_bytes() == b"off\n"
+
+
 def test_a_live_tree_ends_with_the_run(kept: Run, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"does not go on for 10 s") as raised:
         tree(kept, tmp_path, "linux-power", partition="shop", live_ns=10 * SECOND)

@@ -33,7 +33,8 @@ class LiveTree:
         self._state = first
         self._since: State | None = None
         """When somebody asked for statistics of dispatches."""
-        self._shown = _OFF
+        self._seen = _OFF
+        """What was in the file of statistics when it was last shown or heeded."""
         self._replace(files.STATISTICS, _OFF)
 
     def play(self, later: Iterable[State]) -> None:
@@ -63,10 +64,13 @@ class LiveTree:
         self._show_statistics()
 
     def _heed(self) -> None:
-        """Start or stop counting dispatches if a tool wrote to the file."""
+        """Start or stop counting dispatches if a tool wrote to the file; one that has only emptied
+        it so far is about to.
+        """
         content = (self._root / files.STATISTICS).read_bytes()
-        if content == self._shown:
+        if content in (self._seen, b""):
             return
+        self._seen = content
         stopped = content.strip() == b"0"
         if stopped:
             self._since = None
@@ -80,8 +84,10 @@ class LiveTree:
         else:
             state = replace(self._state, dispersion_before=self._since.dispersion)
             shown = files.statistics(self._partition, state)
-        self._shown = shown
-        self._replace(files.STATISTICS, shown)
+        # What a tool has written since is heeded first; it would be lost with the file.
+        if (self._root / files.STATISTICS).read_bytes() == self._seen:
+            self._seen = shown
+            self._replace(files.STATISTICS, shown)
 
     def _replace(self, name: str, content: bytes) -> None:
         place = self._root / name
