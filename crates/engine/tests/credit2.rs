@@ -2,10 +2,12 @@
 
 mod common;
 
-use common::host::{group, host_machine, host_spec, of_kvm, on_off, plain_kvm, share, threads};
+use common::host::{
+    group, host_machine, host_spec, of_kvm, on_off, plain_kvm, share, threads, HALTING_IN_DOMAIN,
+};
 use common::{assert_all, loops, run, transactions, Outcome, MS, SECOND};
 use homenode_engine::spec::{
-    Distribution, HostThreads, Kvm, LockKind, ParavirtualLocks, Partition, Policy, RunQueues, Spec,
+    Distribution, HostThreads, Kvm, LockKind, Partition, Policy, RunQueues, Spec,
 };
 
 fn domain(name: &str, vcpus: u16, weight: u16) -> Partition {
@@ -115,15 +117,10 @@ fn beside(domains: usize, kind: LockKind, lock_share: f64, kvm: &Kvm) -> Outcome
     run(&spec, 0)
 }
 
-/// What Linux does in a domain: its waiters halt.
+/// A domain whose guest knows that it is one.
 fn knowing() -> Kvm {
     Kvm {
-        paravirtual_locks: Some(ParavirtualLocks {
-            spin_ns: 500_000,
-            early_ns: 10_000,
-            early_if_preempted: false,
-            kick_yields: false,
-        }),
+        paravirtual_locks: Some(HALTING_IN_DOMAIN),
         ..plain_kvm()
     }
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from homenode.hosts.errors import MeasureError
-from homenode.hosts.result import bounded
+from homenode.hosts.result import parsed
 from homenode.judge.judge import Interval, Row, counts
 from homenode.judge.scene import Alone
 from homenode.judge.trial import Trial
@@ -114,11 +114,7 @@ def load(path: Path) -> dict[str, Any]:
 
     Raises `MeasureError` for a file that is none.
     """
-    try:
-        told = json.loads(bounded(path))
-    except (OSError, ValueError, RecursionError) as error:
-        raise MeasureError(f"{path} cannot be read: {error}") from error
-    return _checked(told, path)
+    return _checked(parsed(path), path)
 
 
 def _checked(told: object, path: Path) -> dict[str, Any]:

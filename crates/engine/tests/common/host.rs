@@ -1,8 +1,8 @@
 //! Hosts: machines with a scheduler of their own, and threads on them.
 
 use homenode_engine::spec::{
-    Cgroup, Distribution, Guest, HostThreads, Kvm, LogicalCores, Machine, Partition, Policy,
-    Processors, Spec, Workload,
+    Cgroup, Distribution, Guest, HostThreads, Kvm, LogicalCores, Machine, ParavirtualLocks,
+    Partition, Policy, Processors, Spec, Workload,
 };
 
 use super::{machine, partition, quiet_unix, spec, Outcome};
@@ -47,6 +47,14 @@ pub fn plain_kvm() -> Kvm {
         ..Kvm::default()
     }
 }
+
+/// What Linux does in a domain of Xen: its waiters halt, and a kick lends no processor.
+pub const HALTING_IN_DOMAIN: ParavirtualLocks = ParavirtualLocks {
+    spin_ns: 500_000,
+    early_ns: 10_000,
+    early_if_preempted: false,
+    kick_yields: false,
+};
 
 /// Threads of a control group.
 pub fn of_cgroup(cgroup: u16) -> HostThreads {

@@ -1,11 +1,13 @@
 //! Random hosts: guests, processes and domains of all kinds on few processors.
 
 use homenode_engine::spec::{
-    Accounting, Cgroup, FairClass, HostThreads, Kvm, Machine, ParavirtualLocks, Partition, Policy,
-    Profile, RunQueues, Smt, Spec, Workload,
+    Accounting, Cgroup, FairClass, HostThreads, Kvm, Machine, Partition, Policy, Profile,
+    RunQueues, Smt, Spec, Workload,
 };
 
-use super::super::host::{cgroup, group, host_machine, host_spec, on_off, threads};
+use super::super::host::{
+    cgroup, group, host_machine, host_spec, on_off, plain_kvm, threads, HALTING_IN_DOMAIN,
+};
 use super::super::{missing_profile, MS, SECOND};
 use super::partition::random_workload;
 use super::{random_times, Dice, LOCKS};
@@ -99,17 +101,9 @@ fn domain(dice: &mut Dice, at: u16, cpus: u16) -> Partition {
 /// What a domain knows of its virtual processors that are off: none polls before it sleeps.
 fn in_domain(dice: &mut Dice) -> Kvm {
     Kvm {
-        halt_poll_ns: 0,
-        exit_ns: 0,
-        entry_ns: 0,
         paravirtual_flush: dice.chance(2),
-        paravirtual_locks: dice.chance(2).then_some(ParavirtualLocks {
-            spin_ns: 500_000,
-            early_ns: 10_000,
-            early_if_preempted: false,
-            kick_yields: false,
-        }),
-        ..Kvm::default()
+        paravirtual_locks: dice.chance(2).then_some(HALTING_IN_DOMAIN),
+        ..plain_kvm()
     }
 }
 
