@@ -6,6 +6,7 @@ import json
 import random
 import statistics
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -28,6 +29,12 @@ _FULL = 0.9
 _BATCHES = 8
 _STUDENT = 2.365
 """95 % quantile of Student's distribution for the means of so many parts of a run."""
+_CHANCE = 0.01
+"""Half of the interval of all cores, by their mean, from which on a run says too little."""
+_LONGER = (1, 4, 16)
+"""How many times as long a scenario is simulated, one after the other, until it says enough: what
+chance leaves open of the reference is no error of the solver.
+"""
 _CAUSES = {
     "reload": "cold caches",
     "hypervisor": "dispatches",
@@ -116,16 +123,27 @@ def pair(job: tuple[str, int, float]) -> Pair | None:
         return Pair(number, refused=str(fault))
     spec["warmup_ns"], spec["duration_ns"] = SECOND, int(seconds * SECOND)
     _settle(spec)
-    spec["interval_ns"] = spec["duration_ns"] // _BATCHES
-    text = json.dumps(spec)
     try:
-        solved = json.loads(_engine.solve(text))["partitions"]
-        simulated, parts = _simulate(text)
+        solved = json.loads(_engine.solve(json.dumps(spec)))["partitions"]
+        return _simulated_enough(number, spec, solved)
     except (_engine.Runaway, _engine.SpecError) as fault:
         return Pair(number, refused=str(fault))
-    full = _full_nodes(spec, simulated)
-    both = zip(spec["partitions"], solved, simulated, parts, strict=True)
-    return Pair(number, [_row(number, spec, full, *one) for one in both])
+
+
+def _simulated_enough(number: int, spec: dict[str, Any], solved: list[dict[str, Any]]) -> Pair:
+    """Beside what was solved as long a run as leaves little to chance, or the longest."""
+    rows: list[Row] = []
+    asked_ns = spec["duration_ns"]
+    for times in _LONGER:
+        spec["duration_ns"] = asked_ns * times
+        spec["interval_ns"] = spec["duration_ns"] // _BATCHES
+        simulated, parts = _simulate(json.dumps(spec))
+        full = _full_nodes(spec, simulated)
+        both = zip(spec["partitions"], solved, simulated, parts, strict=True)
+        rows = [_row(number, spec, full, *one) for one in both]
+        if _chance_of_all(rows, parts) <= _CHANCE:
+            break
+    return Pair(number, rows)
 
 
 def _settle(spec: dict[str, Any]) -> None:
@@ -246,9 +264,25 @@ _ALWAYS = ("loops", "warehouses")
 def _chance(parts: Parts, kind: str) -> float:
     """Half of the interval of the cores, or of those for the same work, by their mean."""
     if kind in ("transactions", GUESTS):
-        each = [busy / done for busy, done in parts if done]
-    else:
-        each = [float(busy) for busy, _ in parts]
+        return _half([busy / done for busy, done in parts if done])
+    return _half([float(busy) for busy, _ in parts])
+
+
+def _chance_of_all(rows: Sequence[Row], parts: Sequence[Parts]) -> float:
+    """The same of the cores of all partitions that are compared, for the same work."""
+    each = [0.0] * max(map(len, parts), default=0)
+    for row, own in zip(rows, parts, strict=True):
+        if not all(row.steady) or row.unknown:
+            continue
+        mean = statistics.fmean(done for _, done in own) if own else 0.0
+        for at, (busy, done) in enumerate(own):
+            same = mean / done if row.kind in ("transactions", GUESTS) and done else 1.0
+            each[at] += busy * same
+    return _half(each)
+
+
+def _half(each: Sequence[float]) -> float:
+    """Half of the 95 % interval of the mean of a run's parts, by the mean."""
     mean = statistics.fmean(each) if len(each) > 1 else 0.0
     return _STUDENT * statistics.stdev(each) / len(each) ** 0.5 / mean if mean else 0.0
 

@@ -310,10 +310,10 @@ WRONG: list[tuple[str, str, str]] = [
     ),
     (
         'duration = "10 s"',
-        'duration = "10.5 s"',
+        'duration = "10.25001 s"',
         (
-            's.toml:22:12: run.duration = "10.5 s": the duration of 10.5 s is no whole number of '
-            "intervals of 1 s; make it 10 s or choose another interval"
+            's.toml:22:12: run.duration = "10.25001 s": the duration of 10.25001 s is no whole '
+            "number of intervals of 1 s; make it 10 s or choose another interval"
         ),
     ),
     (

@@ -24,6 +24,19 @@ def test_shipped_scenarios_load_and_the_engine_takes_them(path: Path) -> None:
     assert again.spec() == {**scenario.spec(), "name": again.name}
 
 
+@pytest.mark.parametrize(
+    ("duration", "interval_ms"),
+    [("10 s", 1000), ("1500 ms", 500), ("1250 ms", 250), ("700 ms", 700), ("2300 ms", 100)],
+)
+def test_a_run_without_an_interval_is_whole_ones(
+    base: str, duration: str, interval_ms: int
+) -> None:
+    text = base.replace('duration = "10 s"', f'duration = "{duration}"')
+    spec = Scenario.from_toml(text).spec()
+    assert spec["interval_ns"] == interval_ms * 1_000_000
+    assert spec["duration_ns"] % spec["interval_ns"] == 0
+
+
 def test_base_units(base: str) -> None:
     spec = Scenario.from_toml(base).spec()
     _engine.check(json.dumps(spec))

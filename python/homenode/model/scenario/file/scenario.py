@@ -32,6 +32,18 @@ class Pool(Table):
     reserved: Cores = Field(0.0, description="capacity kept for its uncapped partitions, in cores")
 
 
+_INTERVALS_NS = (1_000_000_000, 500_000_000, 250_000_000, 200_000_000, 100_000_000)
+"""Lengths that are taken where none is given, the first of which a duration is a whole number."""
+
+
+def _interval_of(duration: int) -> int:
+    """The interval of a run that states none [ns]: at most a second, and all are alike."""
+    if duration < _INTERVALS_NS[0]:
+        return duration
+    whole = (length for length in _INTERVALS_NS if duration % length == 0)
+    return next(whole, _INTERVALS_NS[0])
+
+
 class Run(Table):
     """How long and how often."""
 
@@ -42,7 +54,9 @@ class Run(Table):
         60_000_000_000, description="simulated time that is recorded"
     )
     interval: Annotated[int, Quantity(TIME, "1 ms", "1 d")] | None = Field(
-        None, description="length of one recorded interval; 1 s, or the duration if that is shorter"
+        None,
+        description="length of one recorded interval; 1 s, or less where the duration is no whole "
+        "number of seconds",
     )
     replications: Annotated[int, Field(ge=1, le=10_000)] = Field(
         5, description="how often, each with other random numbers"
@@ -53,7 +67,7 @@ class Run(Table):
     @property
     def interval_ns(self) -> int:
         """Length of an interval, given or not [ns]."""
-        return min(1_000_000_000, self.duration) if self.interval is None else self.interval
+        return _interval_of(self.duration) if self.interval is None else self.interval
 
 
 class ScenarioFile(Table):
