@@ -106,6 +106,8 @@ class Pair:
 
     number: int
     rows: list[Row] = field(default_factory=list)
+    load: float = 0.0
+    """Share of the machine's active cores that all partitions together used."""
     refused: str = ""
 
 
@@ -143,7 +145,8 @@ def _simulated_enough(number: int, spec: dict[str, Any], solved: list[dict[str, 
         rows = [_row(number, spec, full, *one) for one in both]
         if _chance_of_all(rows, parts) <= _CHANCE:
             break
-    return Pair(number, rows)
+    used = sum(row.cores[1] for row in rows)
+    return Pair(number, rows, used / spec["machine"]["active_cores"])
 
 
 def _settle(spec: dict[str, Any]) -> None:

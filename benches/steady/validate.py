@@ -8,6 +8,7 @@ largest.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import os
 import statistics
@@ -32,6 +33,8 @@ _BESIDE = ("zvm", "tiles")
 """Scenarios of which only z/VM's own partitions tell how near z/VM is: the others are there so that
 processors are shared.
 """
+_LOADS = (0.0, 0.25, 0.5, 0.75, math.inf)
+"""Shares of the machine's cores that are used, between which scenarios are told apart."""
 _FAR = 0.15
 """Deviation from which on its cause is told."""
 
@@ -50,18 +53,12 @@ def told(values: Sequence[float]) -> str:
 
 def figures(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[float]]]:
     """What is compared, and its deviations."""
-    frames = [
-        [row for row in one.rows if all(row.steady) and not row.unknown and row.cores[1] > 0.0]
-        for one in pairs
-    ]
-    sums = [
-        (
-            math.fsum(row.cores[1] * row.deviation for row in rows),
-            math.fsum(row.cores[1] for row in rows),
-        )
-        for rows in frames
-    ]
-    yield "cores, frame", [off / used for off, used in sums if used > _LITTLE]
+    frames = [(one.load, _of_all(one)) for one in pairs]
+    all_told = [(load, off) for load, off in frames if off is not None]
+    yield "cores, frame", [off for _, off in all_told]
+    for least, most in itertools.pairwise(_LOADS):
+        of = f"of {least:.0%} up" if most == _LOADS[-1] else f"of {least:.0%}-{most:.0%}"
+        yield of, [off for load, off in all_told if least <= load < most]
     rows = [row for row in compared(pairs) if all(row.steady) and not row.unknown]
     yield "cores", [row.deviation for row in rows]
     yield "beyond chance", [row.beyond_chance for row in rows]
@@ -73,6 +70,14 @@ def figures(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[float]]]:
     yield "response", [one for one in responses if one is not None]
     late = [row.p95_deviation for row in rows]
     yield "response, 95th", [one for one in late if one is not None]
+
+
+def _of_all(one: Pair) -> float | None:
+    """The deviation of all partitions' cores together; none where next to nothing is used."""
+    rows = [row for row in one.rows if all(row.steady) and not row.unknown and row.cores[1] > 0.0]
+    used = math.fsum(row.cores[1] for row in rows)
+    off = math.fsum(row.cores[1] * row.deviation for row in rows)
+    return off / used if used > _LITTLE else None
 
 
 def compared(pairs: Sequence[Pair]) -> list[Row]:
