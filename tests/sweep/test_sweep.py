@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -255,18 +256,40 @@ def test_two_do_not_work_on_one_sweep(small: Path, tmp_path: Path) -> None:
         run_sweep(small, out=tmp_path)
 
 
-def test_workers_of_another_engine_are_refused_by_name(small: Path, tmp_path: Path) -> None:
-    order = replace(order_of(Scenario.load(small), None, None), build="another")
+def refused_by_a_worker(path: Path, meanwhile: Callable[[], None] = lambda: None) -> Reply:
+    """What a worker of another engine says."""
+    order = replace(order_of(Scenario.load(path), None, None), build="another")
     crew = Processes(order, 1)
     try:
         crew.send((0,))
+        meanwhile()
         found: list[tuple[Batch, Reply | None]] = []
         while not found:
             found += crew.replies()
     finally:
         crew.close()
     ((_, reply),) = found
-    assert reply is not None
+    assert reply is not None, "the worker was lost"
+    return reply
+
+
+def test_ctrl_c_is_left_to_the_driver_while_workers_start(
+    small: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A terminal sends it to all of them."""
+
+    def press() -> None:
+        (worker,) = workers_of(os.getpid())
+        for _ in range(10):
+            os.kill(worker, signal.SIGINT)
+            time.sleep(0.03)
+
+    assert refused_by_a_worker(small, press).error
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_workers_of_another_engine_are_refused_by_name(small: Path) -> None:
+    reply = refused_by_a_worker(small)
     assert reply.done == ()
     assert reply.error.endswith("the sweep is of another")
     assert ", process " in reply.worker

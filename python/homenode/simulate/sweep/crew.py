@@ -128,12 +128,17 @@ class Processes:
         ours, theirs = socket.socketpair()
         with theirs:
             program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; "
-            process = subprocess.Popen(
-                [sys.executable, "-c", f"{program}serve({theirs.fileno()})"],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-            )
+            # It ignores Ctrl-C once it serves; until then that waits: what is blocked is inherited.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+            try:
+                process = subprocess.Popen(
+                    [sys.executable, "-c", f"{program}serve({theirs.fileno()})"],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                )
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
         # Only the worker has its end now: when it dies, ours is at its end.
         pipe = Connection(ours.detach())
         self._crew[pipe] = (process, None)
