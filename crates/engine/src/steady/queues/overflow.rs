@@ -295,12 +295,12 @@ impl Groups {
         if come.mean <= 0.0 || last.mean <= 0.0 {
             return;
         }
-        let shares = &mut self.shares[at];
-        for of in 0..2 {
-            let lost = shares[1][of] * come.mean + shares[3][of] * last.mean;
+        let [_, of_come, _, of_last] = &mut self.shares[at];
+        for (one, other) in of_come.iter_mut().zip(of_last) {
+            let lost = *one * come.mean + *other * last.mean;
             let even = lost / (come.mean + last.mean);
-            for rank in [1, 3] {
-                shares[rank][of] += part * (even - shares[rank][of]);
+            for share in [one, other] {
+                *share += part * (even - *share);
             }
         }
     }
