@@ -241,13 +241,15 @@ impl Groups {
     /// Until the latter have used up what they are entitled to nobody is thrown off: who comes has
     /// the cores that the others left when the window began, as many as were there then.
     /// Afterwards, each time that there are more of the second than before, one of the third has to
-    /// go, and what it leaves is there for all that come.
-    pub fn close_by_window(&mut self, at: usize, window_ns: f64) {
+    /// go, and what it leaves is there for all that come. For a part of the window, `all_within`,
+    /// those of the last rank are like those of the second.
+    pub fn close_by_window(&mut self, at: usize, window_ns: f64, all_within: f64) {
         self.close(at);
         let [stay, come, thrown, last] = self.offered[at];
         let cores = self.cores[at];
         self.thrown[at] = 0.0;
         if thrown.mean <= 0.0 {
+            self.even_out(at, all_within);
             return;
         }
         let of = |parts: &[Offered]| {
@@ -283,6 +285,31 @@ impl Groups {
             let own = (lost[of] - before[of]) / last.mean.max(1e-12);
             shares[3][of] = own.clamp(0.0, 1.0);
         }
+        self.even_out(at, all_within);
+    }
+
+    /// Those of the second rank and of the last find none as often for such a part of the time, so
+    /// that as many as before find none together.
+    fn even_out(&mut self, at: usize, part: f64) {
+        let [_, come, _, last] = self.offered[at];
+        if come.mean <= 0.0 || last.mean <= 0.0 {
+            return;
+        }
+        let [_, of_come, _, of_last] = &mut self.shares[at];
+        for (one, other) in of_come.iter_mut().zip(of_last) {
+            let lost = *one * come.mean + *other * last.mean;
+            let even = lost / (come.mean + last.mean);
+            for share in [one, other] {
+                *share += part * (even - *share);
+            }
+        }
+    }
+
+    /// Whether more want one than there are, now and then.
+    pub fn is_short(&self, at: usize) -> bool {
+        let mut all = Offered::default();
+        self.offered[at].iter().for_each(|rank| all.add(*rank));
+        all.beyond(self.cores[at]) > 0.0
     }
 
     /// How many of those that may be thrown off are in a nanosecond.
@@ -415,7 +442,7 @@ mod tests {
         groups.open(0, 8.0);
         groups.add(0, [0.0, 1.0, 0.0, 0.0], come(3.0, stay_ns));
         groups.add(0, [0.0, 0.0, 1.0, 0.0], thrown(8.0, entitled));
-        groups.close_by_window(0, 1e7);
+        groups.close_by_window(0, 1e7, 0.0);
         [1, 2].map(|rank| groups.shares[0][rank][0])
     }
 
@@ -492,6 +519,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn while_nobody_is_beyond_his_entitlement_all_find_none_as_often() {
+        let lost = |all_within: f64| {
+            let mut groups = Groups::new(1);
+            groups.open(0, 8.0);
+            groups.add(0, [0.0, 1.0, 0.0, 0.0], come(4.0, 1e5));
+            groups.add(0, [0.0, 0.0, 0.0, 1.0], come(6.0, 1e5));
+            groups.close_by_window(0, 1e7, all_within);
+            [1, 3].map(|rank| groups.shares[0][rank][0])
+        };
+        let [never, half, always] = [0.0, 0.5, 1.0].map(lost);
+        assert!((always[0] - always[1]).abs() < 1e-12, "{always:?}");
+        assert!(never[0] + 0.1 < half[0] && half[0] + 0.1 < always[0]);
+        for [entitled, beyond] in [half, always] {
+            let all = 4.0 * entitled + 6.0 * beyond;
+            assert!((all - 4.0 * never[0] - 6.0 * never[1]).abs() < 1e-9);
+        }
+    }
+
     /// Twelve cores, comers on so many of them, and twelve that have them in such a part of each
     /// window: shares of the comers that find none, and of the others that find one.
     fn by_turns(mean: f64, turn: f64) -> [f64; 2] {
@@ -534,7 +580,7 @@ mod tests {
                 all.entitled = entitled * all.mean;
                 groups.add_at_first(0, all);
             }
-            groups.close_by_window(0, 1e7);
+            groups.close_by_window(0, 1e7, 0.0);
             groups.shares[0][2][0]
         };
         let [none, before, short, long] = [None, Some(0.05), Some(0.4), Some(0.9)].map(away);

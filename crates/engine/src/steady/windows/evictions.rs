@@ -8,8 +8,10 @@
 //! any core of the node that is idle then. From there it does not move on to its home chip, but for
 //! when it is thrown off again.
 
+use crate::ids::NodeId;
 use crate::spec::{Eviction, Policy, Processors};
 use crate::steady::layout::form::Form;
+use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{Doing, State};
 
 /// Share of the time with work in which one has a core that waits for a window now and then.
@@ -83,6 +85,37 @@ impl State {
         ((more / mean - behind) / (ahead - behind)).clamp(0.0, 1.0)
     }
 
+    /// Part of a window in which nobody at home on a node is beyond what he is entitled to, so that
+    /// nobody can be thrown off there.
+    pub(in crate::steady) fn all_within(
+        &self,
+        node: NodeId,
+        forms: &[&Form],
+        scope: &Scope,
+    ) -> f64 {
+        if !self.nodes.is_short(node.index()) {
+            return 0.0;
+        }
+        let mut beyond: Vec<[f64; 2]> = Vec::new();
+        for at in scope.there() {
+            let (form, doing) = (forms[at], &self.doing[at]);
+            let homes = form.homes_by_node.iter();
+            let here = homes.filter(|(of, _)| *of == node.index());
+            let share: f64 = here.map(|(_, share)| share).sum();
+            let (more, _) = self.excess_of(at, form);
+            if share > 0.0 && more > 0.0 && !form.owns {
+                let may = if form.stays {
+                    self.yields(at, form)
+                } else {
+                    1.0
+                };
+                let there = share * doing.cores() * (1.0 - doing.away[1]);
+                beyond.push([entitled_part(doing), may * there]);
+            }
+        }
+        none_beyond(&mut beyond)
+    }
+
     /// Share of those that always have work that have been thrown off at some time and found their
     /// home chip full when they came back. They are on any core of the node, and stay there until
     /// they are thrown off again.
@@ -109,6 +142,18 @@ impl State {
     }
 }
 
+/// Part of a window in which nobody is beyond what he is entitled to, of those that are from such a
+/// part of it on, on so many cores on the mean: there is one of them unless by chance none is.
+fn none_beyond(beyond: &mut [[f64; 2]]) -> f64 {
+    beyond.sort_by(|one, other| one[0].total_cmp(&other[0]));
+    let (mut all, mut since, mut there) = (0.0, 0.0, 0.0_f64);
+    for [from, cores] in beyond.iter().copied().chain([[1.0, 0.0]]) {
+        all += (from - since) * (-there).exp();
+        (since, there) = (from, there + cores);
+    }
+    all
+}
+
 /// Whether a partition waits for a window, now and then, at its cap.
 pub(in crate::steady) fn waits_at_a_cap(doing: &Doing, form: &Form) -> bool {
     let capped = matches!(
@@ -121,4 +166,19 @@ pub(in crate::steady) fn waits_at_a_cap(doing: &Doing, form: &Form) -> bool {
 /// Share of a partition's core time to which it is entitled.
 pub(in crate::steady) fn entitled_part(doing: &Doing) -> f64 {
     (doing.due / doing.cores().max(1e-9)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::none_beyond;
+
+    #[test]
+    fn nobody_is_beyond_until_the_first_of_many_is() {
+        let of = |beyond: &[[f64; 2]]| none_beyond(&mut beyond.to_vec());
+        assert!((of(&[]) - 1.0).abs() < 1e-12);
+        assert!((of(&[[0.8, 30.0], [0.3, 20.0]]) - 0.3).abs() < 1e-6);
+        // On half of a core it is there in four of ten windows.
+        let seldom = 0.3 + 0.7 * (-0.5_f64).exp();
+        assert!((of(&[[0.3, 0.5]]) - seldom).abs() < 1e-12);
+    }
 }

@@ -45,7 +45,11 @@ impl State {
         }
         for node in scope.nodes.iter().copied() {
             match self.evicts() {
-                true => self.nodes.close_by_window(node.index(), 2.0 * half_window),
+                true => {
+                    let within = self.all_within(node, forms, scope);
+                    let window_ns = 2.0 * half_window;
+                    self.nodes.close_by_window(node.index(), window_ns, within);
+                }
                 false => self.nodes.close(node.index()),
             }
             for chip in self.tree.chips_of(node) {
