@@ -213,6 +213,12 @@ def test_a_core_runs_no_more_threads_than_it_has(threads: int) -> None:
         Prediction.of("ibm-power-770", threads=threads)
 
 
+def test_streams_are_refused_where_a_machine_does_not_tell_their_way() -> None:
+    with pytest.raises(HomenodeError, match=r"profile stream, is not told of .*2094.*\[streams\]"):
+        Prediction.of("ibm-z9", "stream")
+    assert Prediction.of("ibm-z14", "stream").factor(4) > 0.9
+
+
 def test_the_kink_goes_with_the_distances_and_the_limits_of_caches() -> None:
     near = Prediction.of("ibm-z196").spec["machine"]["cache_to_cache_ns"]["near"]
     alike = {"local": near, "near": near, "far": near}

@@ -243,6 +243,11 @@ def test_virtual_machines_by_their_processor_time(tmp_path: Path) -> None:
     facts = read(tmp_path, listing("FCX112", "USER", USERS))
     used = {one.partition: one.table["cores"].to_list() for one in facts.series}
     assert used == {"LINUX1": pytest.approx([0.805]), "LINUX2": pytest.approx([0.2])}
+    ours = "Userid  CPUs    %CPU    TCPU  Tx/s\nA          4  266.75  26.675  ....\n"
+    facts = read(tmp_path, listing("FCX112", "USER", ours))
+    (series,) = facts.series
+    assert series.table["cores"].to_list() == pytest.approx([2.6675])
+    assert told(facts.partition("4E67", "A"))["virtual"] == 4
 
 
 @pytest.mark.parametrize(

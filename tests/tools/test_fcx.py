@@ -139,6 +139,15 @@ def test_the_log_of_locks_adds_up_to_the_sum_over_time(view: GuestView) -> None:
     assert sum(total) / len(total) == pytest.approx(sums["Spin usec/s"] / 1e4)
 
 
+def test_what_virtual_machines_use_adds_up_to_the_partition(view: GuestView) -> None:
+    told = rows(view, "USER")
+    whole = view.total("partition", "zvm")
+    used = sum(row["TCPU"] for row in told)
+    assert used == pytest.approx((whole["guest_ns"] + whole["chargeable_ns"]) / z.SECOND, rel=1e-3)
+    assert sum(row["VCPU"] for row in told) == pytest.approx(whole["guest_ns"] / z.SECOND, rel=1e-3)
+    assert all(row["%CPU"] == pytest.approx(100 * row["TCPU"] / view.seconds) for row in told)
+
+
 STATES = ("%RUN", "%CPU", "%PGW", "%OTH")
 
 

@@ -364,6 +364,35 @@ fn what_a_soft_limit_leaves_goes_by_shares() {
     }
 }
 
+/// Who runs briefly leaves processors between two deals as well: what it leaves is for who is
+/// behind, though no machine here has a limit.
+#[test]
+fn what_brief_work_leaves_goes_by_shares() {
+    let mut kept = loops(
+        1,
+        6,
+        &[(6, 100), (3, 1000), (1, 100), (1, 1000), (1, 200)],
+        false,
+    );
+    let zvm = cp(&mut kept.spec.partitions[0]);
+    zvm.machines[2].share = CpShare::Absolute(0.0639);
+    let mut demands = vec![f64::INFINITY; 5];
+    let asking = [
+        (CpShare::Relative(1000), 0.5),
+        (CpShare::Relative(200), 1.3),
+        (CpShare::Absolute(0.0213), 0.089),
+    ];
+    for (at, (share, cores)) in asking.into_iter().enumerate() {
+        let mut one = served(&format!("asks{at}"), 1, cores * 1e9 / SMALL, SMALL);
+        one.share = share;
+        zvm.machines.push(one);
+        demands.push(cores);
+    }
+    kept.wanted = promised(&zvm.machines, &demands, 6);
+    kept.spec.duration_ns = 20 * SECOND;
+    assert_promise(&mut kept);
+}
+
 /// The one without a limit has fewer virtual processors than there are processors, so that none
 /// idles only if some of the limited one's run at any time.
 #[test]

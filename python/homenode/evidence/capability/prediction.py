@@ -100,6 +100,7 @@ class Prediction:
             )
         spec = _template(profile(work), threads)
         spec["machine"] = {**_undispatched(described), "active_cores": layout.most}
+        _assert_streams(described, spec)
         found = cls(spec, layout)
         found.title = described.title
         if layout.speed < 1.0:
@@ -236,6 +237,18 @@ def _undispatched(described: MachineDescription) -> MachineSpec:
     if described.hypervisor.policy in HOST_POLICIES:
         spec["hypervisor"] = {**spec["hypervisor"], "policy": "dedicated", "siblings": 1}
     return spec
+
+
+def _assert_streams(described: MachineDescription, spec: Spec) -> None:
+    """What a stream of lines costs is asked only where the machine's way of lines is told."""
+    work = spec["partitions"][0]["profile"]
+    if work.get("stream_bytes") and described.streams is None:
+        raise CapabilityError(
+            f"what streams cost, as those of profile {work['name']}, is not told of "
+            f"{described.title}",
+            there="that needs [streams] in the machine's file",
+            next_step="choose another profile, or add [streams] to a copy of the file",
+        )
 
 
 def _changed(name: str, change: Mapping[str, object]) -> MachineDescription:

@@ -45,6 +45,7 @@ def _plain(number: str, name: str, about: str, table: PlainTable) -> Report:
 REPORTS = (
     Report("FCX102", "SYSTEM", "operations of the system", system.rows, system.render, True),
     Report("FCX108", "DEVICE", "paging volumes", device.rows, device.render, True),
+    _plain("FCX112", "USER", "processors that virtual machines use", machine.USER),
     _plain("FCX114", "USTAT", "what virtual machines wait for", machine.USTAT),
     _plain("FCX126", "LPAR", "partitions of the machine", machine.LPAR),
     _plain("FCX176", "CTLUNIT", "control units and their read cache", device.CTLUNIT),

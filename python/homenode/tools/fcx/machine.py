@@ -1,12 +1,15 @@
-"""Reports on the machine and on the virtual machines: FCX126 LPAR, FCX302 PHYSLOG, FCX114 USTAT."""
+"""Reports on the machine and on the virtual machines: FCX126 LPAR, FCX302 PHYSLOG, FCX112 USER,
+FCX114 USTAT.
+"""
 
 from __future__ import annotations
 
 from decimal import ROUND_DOWN, Decimal
+from typing import Any
 
 import polars as pl
 
-from homenode.model.spec import shared_of
+from homenode.model.spec import VirtualMachineSpec, shared_of
 from homenode.simulate.kept.totals import NS_PER_S
 from homenode.tools.errors import ToolError
 from homenode.tools.fcx.plain import Cells, PlainTable
@@ -84,15 +87,42 @@ def _managed(view: GuestView, pool: int, now: int) -> int:
     return int(of_pool["hypervisor_ns"].sum())
 
 
-def _ustat(view: GuestView, partition: str) -> list[Cells]:
+def _machines(view: GuestView, partition: str) -> list[tuple[VirtualMachineSpec, dict[str, Any]]]:
+    """Virtual machines, and what was counted of each over the whole run."""
     rows = view.rows("virtual_machine", partition)
     if not rows.height:
         return []
     sums = rows.group_by("virtual_machine").agg(pl.all().exclude("virtual_machine").sum())
     machines = view.zvm(partition)["machines"]
+    of_each = sums.sort("virtual_machine").iter_rows(named=True)
+    return [(machines[row["virtual_machine"]], row) for row in of_each]
+
+
+def _user(view: GuestView, partition: str) -> list[Cells]:
+    return [_used(one, row, view.seconds) for one, row in _machines(view, partition)]
+
+
+def _used(machine: VirtualMachineSpec, row: dict[str, Any], seconds: float) -> Cells:
+    """Processors that a machine used, what it did with them, how long it waited for each."""
+    virtual = row["guest_ns"] / NS_PER_S
+    total = virtual + row["chargeable_ns"] / NS_PER_S
+    done, dispatches = row["tx_done"], row["dispatches"]
+    return {
+        "Userid": machine["name"],
+        "CPUs": machine["cpus"],
+        "%CPU": 100.0 * total / seconds,
+        "TCPU": total,
+        "VCPU": virtual,
+        "T/V Ratio": total / virtual if virtual else None,
+        "Tx/s": done / seconds if done else None,
+        "Resp msec": row["response_ns"] / done / 1e6 if done else None,
+        "Wait usec": row["wait_ns"] / dispatches / 1e3 if dispatches else None,
+    }
+
+
+def _ustat(view: GuestView, partition: str) -> list[Cells]:
     found = []
-    for row in sums.sort("virtual_machine").iter_rows(named=True):
-        machine = machines[row["virtual_machine"]]
+    for machine, row in _machines(view, partition):
         scale = 100.0 / (view.seconds * NS_PER_S * machine["cpus"])
         shares = {
             "%RUN": row.get("thread_ns", row["guest_ns"] + row["chargeable_ns"]) * scale,
@@ -132,6 +162,11 @@ PHYSLOG = PlainTable(
     _physlog,
     {"%LgclP": 2, "%LPmgt": 3, "%Total": 2, "%Ovrhd": 3},
     "Of shared cores. %Ovrhd is PR/SM's time for partitions, %LPmgt that for none (PHYSICAL).",
+)
+USER = PlainTable(
+    _user,
+    {"%CPU": 2, "TCPU": 3, "VCPU": 3, "T/V Ratio": 2, "Resp msec": 3, "Wait usec": 2},
+    "%CPU is of one processor; Wait is for a processor, once for each dispatch.",
 )
 USTAT = PlainTable(
     _ustat,

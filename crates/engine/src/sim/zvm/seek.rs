@@ -100,9 +100,6 @@ impl Cp {
     /// dealt out again: without this they would go to whoever waits there, for which little of a
     /// share is enough.
     fn ahead_of(&self, own: VectorId, at: VectorId) -> Option<VectorId> {
-        if !self.any_limit {
-            return None;
-        }
         let first = self.vectors.first(at).filter(|first| !first.over)?;
         let slice = self.spec.minor_slice_ns as f64 / self.vcpus[first.vcpu].weight;
         let mut least = (first.deadline - slice, None);

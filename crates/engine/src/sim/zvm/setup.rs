@@ -44,7 +44,6 @@ impl Cp {
             ports: ports(&spec, &state.tree, &chips, &partition.workload),
             seen: vec![0; vectors.count() * lps.len()],
             hard_limits: vms.iter().any(|vm: &Vm| vm.hard),
-            any_limit: vms.iter().any(|vm: &Vm| vm.limit.is_finite()),
             web: Web::of(partition, &spec),
             near: near(&state.tree, &chips),
             beside: ById::of(Extra::default(), state.tree.chips().len()),

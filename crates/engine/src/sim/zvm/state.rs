@@ -249,8 +249,6 @@ pub struct Cp {
     pub seen: Vec<u32>,
     /// Whether any machine has a hard limit.
     pub hard_limits: bool,
-    /// Whether any has a limit, hard or soft.
-    pub any_limit: bool,
     /// What its machines do with messages.
     pub web: Web,
     /// Threads of a logical core.

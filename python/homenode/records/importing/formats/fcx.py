@@ -335,7 +335,9 @@ class _Reading:
         for row in self._rows(_USER):
             name, busy = row.cells.get("Userid", ""), row.number("%CPU")
             if name and busy is not None:
-                self.facts.partition(self.key, name)
+                partition = self.facts.partition(self.key, name)
+                if count := row.whole("CPUs"):
+                    self.facts.tell(partition, "virtual", Told(count, self.source.at(row.line)))
                 used.append((name, busy / 100.0, row.line))
         if used:
             self._add_whole(used, _USER, "physc", "%CPU of USER")
