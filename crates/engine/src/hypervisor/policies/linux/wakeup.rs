@@ -95,14 +95,14 @@ impl Tree {
         };
         let queue = self.entity(woken).queue;
         match (self.is_idle_group(runner), self.is_idle_group(woken)) {
-            (true, false) => return self.resched(cpu),
+            (true, false) => return self.preempt(cpu),
             (false, true) => return,
             _ => {}
         }
         self.book(queue);
         if !self.params.is_eevdf() {
             if self.preempts_cfs(woken, runner) {
-                self.resched(cpu);
+                self.preempt(cpu);
             }
             return;
         }
@@ -112,7 +112,7 @@ impl Tree {
                 let vruntime = self.entity(runner).vruntime;
                 self.entities[runner].protected = vruntime;
             }
-            self.resched(cpu);
+            self.preempt(cpu);
         } else if shorter && self.params.run_to_parity {
             let slice = self.shortest_slice(queue);
             let entity = &mut self.entities[runner];
