@@ -6,8 +6,6 @@
 //! n(t) that run, each sees `integral of n^2 / integral of n`, which is n where that never changes
 //! and more wherever it does. Where nobody tells who comes and goes the mean holds.
 
-use super::spread::NEWEST;
-
 /// What is added up over a window, and its running averages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Sums {
@@ -61,12 +59,12 @@ impl Crowd {
         self.counted_to = now;
     }
 
-    /// A window of so many ns ends.
-    pub fn close(&mut self, now: u64, window_ns: f64) {
+    /// A window of so many ns ends, which has this part in the averages.
+    pub fn close(&mut self, now: u64, window_ns: f64, newest: f64) {
         self.count(now);
         let (new, old) = (std::mem::take(&mut self.window), &mut self.average);
-        old.ran += NEWEST * (new.ran - old.ran);
-        old.met += NEWEST * (new.met - old.met);
+        old.ran += newest * (new.ran - old.ran);
+        old.met += newest * (new.met - old.met);
         if old.ran > 0.0 {
             self.factor = old.met * window_ns / (old.ran * old.ran);
         }
@@ -87,7 +85,7 @@ mod tests {
         for window in 0..windows {
             let from = 1_000 * window;
             each(&mut crowd, from);
-            crowd.close(from + 1_000, 1_000.0);
+            crowd.close(from + 1_000, 1_000.0, 0.25);
         }
         crowd
     }

@@ -234,7 +234,7 @@ impl Spread {
             work.instructions += NEWEST * (done.instructions / window_ns - work.instructions);
             (*busy, *done) = (0.0, Work::default());
         });
-        self.crowd.close(now, window_ns);
+        self.crowd.close(now, window_ns, NEWEST);
     }
 
     /// Goes through average and core time of the chips where it ever ran, and adds the averages up.

@@ -9,15 +9,16 @@
 //! threads, which never wait, are not modelled.
 
 use super::ids::CoreId;
-use super::tree::Tree;
 
 /// Runners that are to make way when their processors next leave the kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Lazy {
-    on: bool,
+    /// Whether they do so lazily.
+    pub on: bool,
     /// The processor that is in the kernel now, at whatever is told.
-    inside: Option<CoreId>,
-    noted: Vec<bool>,
+    pub inside: Option<CoreId>,
+    /// Those processors.
+    pub noted: Vec<bool>,
 }
 
 impl Lazy {
@@ -27,49 +28,6 @@ impl Lazy {
             on,
             inside: None,
             noted: vec![false; cpus],
-        }
-    }
-}
-
-impl Tree {
-    /// What comes is told by this processor, which leaves the kernel then; none = by nobody's.
-    pub fn is_inside(&mut self, cpu: Option<CoreId>) {
-        if !self.lazy.on {
-            return;
-        }
-        self.lazy.inside = cpu;
-        if let Some(cpu) = cpu.filter(|cpu| self.lazy.noted[cpu.index()]) {
-            self.resched(cpu);
-        }
-    }
-
-    /// Another thread of the fair class is to have a processor.
-    pub fn preempt(&mut self, cpu: CoreId) {
-        let at_once = !self.lazy.on || self.lazy.inside == Some(cpu);
-        if at_once || self.cpus[cpu].curr.is_none() {
-            self.resched(cpu);
-        } else {
-            self.lazy.noted[cpu.index()] = true;
-            self.look_again(cpu);
-        }
-    }
-
-    /// Whether a runner is to make way at its next tick.
-    pub fn makes_way_soon(&self, cpu: CoreId) -> bool {
-        self.lazy.noted[cpu.index()]
-    }
-
-    /// A processor is to choose anew.
-    pub fn resched(&mut self, cpu: CoreId) {
-        self.cpus[cpu].resched = true;
-        self.lazy.noted[cpu.index()] = false;
-        self.look_again(cpu);
-    }
-
-    /// A processor is to be looked at.
-    pub fn look_again(&mut self, cpu: CoreId) {
-        if !std::mem::replace(&mut self.cpus[cpu].pending, true) {
-            self.pending.push_back(cpu);
         }
     }
 }

@@ -171,3 +171,46 @@ impl Tree {
         it.idle_mean = (mean.max(0) as u64).min(most);
     }
 }
+
+impl Tree {
+    /// What comes is told by this processor, which leaves the kernel then; none = by nobody's.
+    pub fn is_inside(&mut self, cpu: Option<CoreId>) {
+        if !self.lazy.on {
+            return;
+        }
+        self.lazy.inside = cpu;
+        if let Some(cpu) = cpu.filter(|cpu| self.lazy.noted[cpu.index()]) {
+            self.resched(cpu);
+        }
+    }
+
+    /// Another thread of the fair class is to have a processor.
+    pub fn preempt(&mut self, cpu: CoreId) {
+        let at_once = !self.lazy.on || self.lazy.inside == Some(cpu);
+        if at_once || self.cpus[cpu].curr.is_none() {
+            self.resched(cpu);
+        } else {
+            self.lazy.noted[cpu.index()] = true;
+            self.look_again(cpu);
+        }
+    }
+
+    /// Whether a runner is to make way at its next tick.
+    pub fn makes_way_soon(&self, cpu: CoreId) -> bool {
+        self.lazy.noted[cpu.index()]
+    }
+
+    /// A processor is to choose anew.
+    pub fn resched(&mut self, cpu: CoreId) {
+        self.cpus[cpu].resched = true;
+        self.lazy.noted[cpu.index()] = false;
+        self.look_again(cpu);
+    }
+
+    /// A processor is to be looked at.
+    pub fn look_again(&mut self, cpu: CoreId) {
+        if !std::mem::replace(&mut self.cpus[cpu].pending, true) {
+            self.pending.push_back(cpu);
+        }
+    }
+}
