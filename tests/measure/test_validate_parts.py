@@ -218,6 +218,34 @@ def test_a_damaged_configuration_is_no_tick(tmp_path: Path) -> None:
     assert "tick" not in read_kernel(tmp_path, "6.18.0").settings
 
 
+BUILT_LAZY = {"proc/config.gz": "CONFIG_PREEMPT_BUILD=y\nCONFIG_PREEMPT_LAZY=y\n"}
+BUILT_NONE = {"proc/config.gz": "CONFIG_PREEMPT_NONE=y\n# CONFIG_PREEMPT_LAZY is not set\n"}
+BOOTED_LAZY = {"proc/cmdline": "quiet preempt=lazy\n"}
+NOW_FULL = {"sys/kernel/debug/sched/preempt": "none voluntary (full) lazy \n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (BUILT_LAZY, "lazy"),
+        (BUILT_NONE, "full"),
+        ({**BUILT_NONE, **BOOTED_LAZY}, "lazy"),
+        ({**BUILT_LAZY, **BOOTED_LAZY, **NOW_FULL}, "full"),
+        ({}, None),
+    ],
+)
+def test_preemption_is_what_is_set_now_else_as_booted_or_built(
+    files: dict[str, str], expected: str | None, tmp_path: Path
+) -> None:
+    there = root(tmp_path, files)
+    found = read_kernel(there, "6.14.2")
+    told = found.settings.get("preemption")
+    assert (told.value if told else None) == expected
+    assert any("preempted" in text for text in found.unread) == (expected is None)
+    # No kernel before had it.
+    assert "preemption" not in read_kernel(there, "6.12.9").settings
+
+
 # Twin and scenarios
 
 

@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::host::{cgroup, group, host_machine, host_spec, of_cgroup, share, threads};
+use common::host::{cgroup, group, host_machine, host_spec, of_cgroup, on_off, share, threads};
 use common::{loops, quiet_guest, run, Outcome, SECOND};
 use homenode_engine::sim::check;
 use homenode_engine::spec::{
     Cgroup, Distribution, Generator, Guest, HostThreads, Linux, LockKind, Partition, Policy,
-    Processors, Spec, StreamPath, Workload,
+    Preemption, Processors, Spec, StreamPath, Workload,
 };
 
 const US: f64 = 1_000.0;
@@ -401,4 +401,63 @@ fn a_generator_and_clients_that_think_exclude_each_other() {
     );
     let told = refused(2, 0, 4).unwrap_err();
     assert!(told.contains("two for each pair and one more"), "{told}");
+}
+
+/// Threads of a group of their own, each on these processors.
+fn pinned(cgroup: u16, pins: Vec<Vec<u16>>) -> Processors {
+    let host = HostThreads {
+        pins: pins.clone(),
+        ..of_cgroup(cgroup)
+    };
+    threads(pins.len() as u16, 100, host)
+}
+
+/// A pair on two processors, beside a loop on that of the server or on a third one.
+fn beside_a_loop(preemption: Preemption, tick_ms: u64, on: u16) -> Outcome {
+    let linux = Linux {
+        preemption,
+        tick_ns: tick_ms * 1_000_000,
+        ..waking(0, 0)
+    };
+    let mut pair = pairs("a", 0, 1);
+    pair.processors = pinned(0, vec![vec![0], vec![1]]);
+    let hog = group("b", pinned(1, vec![vec![on]]), loops(1));
+    run(&host("core:3", linux, vec![pair, hog]), 0)
+}
+
+/// Each of ten requests waits for a tick of the server's processor, on which a loop runs; the
+/// answers find the client's idle.
+#[test]
+fn whom_another_processor_wakes_waits_for_a_tick_where_preemption_is_lazy() {
+    let [full, lazy] = [Preemption::Full, Preemption::Lazy]
+        .map(|how| beside_a_loop(how, 4, 1).total("a", "tx_done"));
+    assert!((lazy - 25.0).abs() <= 1.0, "{lazy}");
+    assert!(full > 20.0 * lazy, "{full} {lazy}");
+    let often = beside_a_loop(Preemption::Lazy, 1, 1).total("a", "tx_done");
+    assert!((often - 100.0).abs() <= 2.0, "{often}");
+    // An idle processor takes its work at once.
+    let [full, lazy] = [Preemption::Full, Preemption::Lazy]
+        .map(|how| beside_a_loop(how, 4, 2).total("a", "tx_done"));
+    assert_eq!(full, lazy);
+}
+
+/// Who is woken by a timer or an interrupt of its own processor comes as the kernel is left there.
+#[test]
+fn whom_its_own_processor_wakes_comes_at_once_however_preemption_is() {
+    let [full, lazy] = [Preemption::Full, Preemption::Lazy].map(|preemption| {
+        let linux = Linux {
+            preemption,
+            ..waking(0, 0)
+        };
+        let mut sleeper = group("a", pinned(0, vec![vec![0]]), loops(1));
+        on_off(1, 100.0 * US, 3_700_000, &mut sleeper);
+        let hog = group("b", pinned(1, vec![vec![0]]), loops(1));
+        let outcome = run(&host("core:1", linux, vec![sleeper, hog]), 0);
+        let waits = outcome.of("a").dispatch_wait;
+        (outcome.total("a", "tx_done"), waits.mean, waits.p99)
+    });
+    assert!(full.0 > 200.0);
+    assert_eq!((full.0, full.2), (lazy.0, lazy.2));
+    // As it begins, both are new, and nobody's processor makes them.
+    assert!((lazy.1 / full.1 - 1.0).abs() < 0.02, "{full:?} {lazy:?}");
 }

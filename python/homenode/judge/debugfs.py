@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-NAMES = ("features", "base_slice_ns", "migration_cost_ns", "debug")
+NAMES = ("features", "base_slice_ns", "migration_cost_ns", "preempt", "debug")
 _PLACE = "sys/kernel/debug"
 _LIMIT_S = 10.0
 _MOST = 65_536

@@ -17,6 +17,9 @@ from homenode.judge.debugfs import read_debugfs
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _HZ = re.compile(r"^CONFIG_HZ=(\d+)$", re.MULTILINE)
+_BUILT = re.compile(r"^CONFIG_PREEMPT(?:_(NONE|VOLUNTARY|LAZY))?=y$", re.MULTILINE)
+_BOOTED = re.compile(r"(?:^|\s)preempt=(\w+)")
+_CHOSEN = re.compile(r"\((\w+)\)")
 _SLICE = re.compile(r"^se\.slice\s*:\s*(\d+)$", re.MULTILINE)
 _FEATURES = {"RUN_TO_PARITY": "run_to_parity", "PLACE_LAG": "place_lag"}
 _REPORTED_SLICE = re.compile(r"sysctl_sched_base_slice\s*:\s*([\d.]+)")
@@ -31,6 +34,7 @@ _AUTOGROUPS = (
 EEVDF_SINCE = (6, 6)
 """Kernel with which EEVDF took the place of CFS."""
 DELAY_DEQUEUE_SINCE = (6, 12)
+LAZY_SINCE = (6, 13)
 REWEIGHT_SINCE, REWEIGHT_UNTIL = (6, 13), (7, 0)
 """Kernels that place a runner anew as if it came, and the first that does not."""
 
@@ -79,7 +83,10 @@ def read_kernel(root: Path = Path("/"), release: str | None = None) -> Kernel:
         )
     else:
         unread.append("the slice of quotas; 5 ms, the kernel's default")
-    _add_debug(found, unread, read_debugfs(root), version)
+    texts = read_debugfs(root)
+    _add_debug(found, unread, texts, version)
+    if version is not None and version >= LAZY_SINCE:
+        _add_preemption(found, unread, root, (release, texts.get("preempt", "")))
     numa = _read(root / "proc/sys/kernel/numa_balancing").strip()
     balanced = numa not in ("", "0")
     where = "/proc/sys/kernel/numa_balancing" if numa else "no such setting: off"
@@ -108,6 +115,26 @@ def _add_tick(found: dict[str, Set], unread: list[str], root: Path, release: str
             found["tick"] = Set(1_000_000_000 // int(match[1]), f"CONFIG_HZ of {name}")
             return
     unread.append("CONFIG_HZ (neither /proc/config.gz nor /boot/config-*); 250 is assumed")
+
+
+def _add_preemption(
+    found: dict[str, Set], unread: list[str], root: Path, told: tuple[str, str]
+) -> None:
+    """Whether preemption is lazy: as it is set now, else as booted, else as built."""
+    release, text = told
+    lazy: dict[str, re.Match[str] | None] = {
+        "sched/preempt in debugfs": _CHOSEN.search(text),
+        "preempt= of /proc/cmdline": _BOOTED.search(_read(root / "proc/cmdline")),
+    }
+    for path in (root / "proc/config.gz", root / f"boot/config-{release}"):
+        name = path.name.replace(release, "RELEASE")
+        lazy[f"CONFIG_PREEMPT of {name}"] = _BUILT.search(_read(path))
+    for where, match in lazy.items():
+        if match is not None:
+            is_lazy = (match[1] or "full").lower() == "lazy"
+            found["preemption"] = Set("lazy" if is_lazy else "full", where)
+            return
+    unread.append("how a runner is preempted; at once, as before lazy preemption")
 
 
 def _add_slice(found: dict[str, Set], unread: list[str], root: Path) -> None:

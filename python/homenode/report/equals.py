@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 APART = 0.05
 """Part of the mean by which equals are apart from where on it is said."""
+BUSY_PCT = 50.0
+"""Of the time of their virtual processors: who uses less is told apart by chance, not by place."""
 _TOLD = (("etr_per_s", "transactions/s"), ("physc", "processors"))
 _OWN = frozenset({"name", "home", "memory", "workload_name"})
 """What tells partitions apart that are alike."""
@@ -50,6 +52,9 @@ def _key(run: Figures, one: Mapping[str, Any]) -> str:
 
 
 def _told(run: Figures, names: list[str]) -> Iterator[str]:
+    busy = [mean_of(run.values(name, "lbusy_pct") or [0.0]) for name in names]
+    if mean_of(busy) < BUSY_PCT:
+        return
     for metric, unit in _TOLD:
         by_name = [run.values(name, metric) for name in names]
         if not all(by_name) or len({len(values) for values in by_name}) > 1:

@@ -337,7 +337,7 @@ fn lock_ns(place: &Place, fixed: &Fixed, sharers: &Sharers, sum: &Sum) -> f64 {
     let held = profile.lock_hold_instructions * sum.total();
     let outside = held * (1.0 / profile.lock_share - 1.0);
     let transfer = sharers.elsewhere * transfer_ns(place, fixed, sharers);
-    let threads = place.spread.busy_cores() * f64::from(place.threads);
+    let threads = place.spread.contending_cores() * f64::from(place.threads);
     let wait = lock::wait_ns(profile.lock_kind, threads, outside, held, transfer);
     let between = profile.lock_hold_instructions / profile.lock_share;
     (wait + transfer) / between

@@ -1,5 +1,6 @@
 //! Where a partition's data lie and where its virtual processors ran.
 
+use super::crowd::Crowd;
 use crate::ids::{ById, ChipId, MemoryId, NodeId, Span};
 use crate::machine::{far_factor, Topology};
 use crate::spec::Machine;
@@ -26,6 +27,8 @@ pub struct Spread {
     used: Vec<u64>,
     /// Nodes of these chips, in their order.
     used_nodes: Vec<NodeId>,
+    /// How many run at once.
+    crowd: Crowd,
 }
 
 /// What threads do on a chip.
@@ -100,6 +103,7 @@ impl Spread {
             done: ById::of(Work::default(), chips),
             used: vec![0; chips.div_ceil(64)],
             used_nodes: Vec::new(),
+            crowd: Crowd::default(),
         }
     }
 
@@ -114,6 +118,7 @@ impl Spread {
         self.done.follow(&other.done);
         self.used.clone_from(&other.used);
         self.used_nodes.clone_from(&other.used_nodes);
+        self.crowd = other.crowd;
     }
 
     /// Domains that a core of `chip` reads from, with their shares of its lines from memory.
@@ -135,6 +140,17 @@ impl Spread {
     /// Cores that it kept busy in all, running average.
     pub fn busy_cores(&self) -> f64 {
         self.node_cores.iter().sum()
+    }
+
+    /// Cores whose threads one of its own meets at a lock.
+    pub fn contending_cores(&self) -> f64 {
+        self.busy_cores() * self.crowd.factor()
+    }
+
+    /// How many run at once, to be told of who comes and goes.
+    #[inline]
+    pub fn crowd(&mut self) -> &mut Crowd {
+        &mut self.crowd
     }
 
     /// Sets the cores that it keeps busy on each chip.
@@ -211,13 +227,14 @@ impl Spread {
     }
 
     /// Ends a window.
-    pub fn close_window(&mut self, tree: &Topology, window_ns: f64) {
+    pub fn close_window(&mut self, tree: &Topology, now: u64, window_ns: f64) {
         self.each_used(tree, |cores, busy, work, done| {
             *cores += NEWEST * (*busy / window_ns - *cores);
             work.threads += NEWEST * (done.threads / window_ns - work.threads);
             work.instructions += NEWEST * (done.instructions / window_ns - work.instructions);
             (*busy, *done) = (0.0, Work::default());
         });
+        self.crowd.close(now, window_ns, NEWEST);
     }
 
     /// Goes through average and core time of the chips where it ever ran, and adds the averages up.
@@ -332,7 +349,7 @@ mod tests {
                 spread.add(ChipId::new(chip), ns);
                 busy[chip] += ns;
             }
-            spread.close_window(&tree, 1e7);
+            spread.close_window(&tree, (window + 1) * 10_000_000, 1e7);
             for (cores, busy) in cores.iter_mut().zip(&mut busy) {
                 *cores += NEWEST * (*busy / 1e7 - *cores);
                 *busy = 0.0;

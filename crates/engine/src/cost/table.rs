@@ -357,13 +357,13 @@ impl Table {
     }
 
     /// Ends a window: occupancy is refreshed, all classes are stale. Call [`Table::settle`] first.
-    pub fn close_window(&mut self, window_ns: f64) {
+    pub fn close_window(&mut self, now: u64, window_ns: f64) {
         debug_assert!(self.used.is_empty(), "settle before the window closes");
         let (tree, spreads) = (&self.tree, &self.spreads);
         self.occupancy
             .close_window(tree, spreads, window_ns, NEWEST);
         for spread in &mut self.spreads {
-            spread.close_window(&self.tree, window_ns);
+            spread.close_window(&self.tree, now, window_ns);
         }
         self.occupancy
             .ages

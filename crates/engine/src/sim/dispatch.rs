@@ -3,8 +3,9 @@
 use super::meters::Reason;
 use super::system::System;
 use super::world::World;
+use crate::cost::Crowd;
 use crate::hypervisor::Mode;
-use crate::ids::{CoreId, VpId};
+use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::{Key, When};
 
 impl<S: System> World<S> {
@@ -25,6 +26,8 @@ impl<S: System> World<S> {
         on.running = Some(vp);
         on.distance = distance;
         self.start_record(vp);
+        let now = self.now;
+        self.each_crowd(partition, |crowd| crowd.come(now));
         self.meters.dispatched(partition, waited, distance);
         self.begin_stretch(vp, core, own.map_or(0, |own| own + debt));
         S::grant(self, vp);
@@ -69,9 +72,22 @@ impl<S: System> World<S> {
         v.left_clock = left_clock;
         v.core = None;
         let partition = v.partition;
+        let now = self.now;
+        self.each_crowd(partition, |crowd| crowd.go(now));
         self.plan_siblings(core);
         self.meters.partitions[partition].vcsw += 1;
         core
+    }
+
+    /// Goes through those that count who runs, of each load of a partition, where that is anything
+    /// but what it is on average.
+    fn each_crowd(&mut self, partition: PartitionId, each: impl Fn(&mut Crowd)) {
+        if !self.sys.in_step(&self.spec) {
+            return;
+        }
+        for load in self.loads_of(partition) {
+            each(self.table.spreads[load.index()].crowd());
+        }
     }
 
     /// A record of a dispatch begins now.

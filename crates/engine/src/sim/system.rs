@@ -153,6 +153,11 @@ pub trait System: Sized {
         false
     }
 
+    /// Whether it runs the virtual processors of a machine together and lets them rest together.
+    fn in_step(&self, _spec: &Spec) -> bool {
+        false
+    }
+
     /// Whether one that waits for a lock sleeps until it is kicked.
     fn stays_in_line(&self, _vp: VpId) -> bool {
         false

@@ -16,7 +16,7 @@ impl<S: System> World<S> {
         let window = self.spec.machine.hypervisor.window_ns;
         self.settle_all();
         self.settle_costs();
-        self.table.close_window(window as f64);
+        self.table.close_window(self.now, window as f64);
         S::close_window(self, window);
         self.windows += 1;
         self.window_end = self.now + window;

@@ -207,12 +207,26 @@ pub enum FairClass {
     Cfs,
 }
 
+/// When a runner makes way for a thread that another processor has woken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preemption {
+    /// At once: that processor is interrupted. So it is without preemption of the kernel, too, for
+    /// runners that are in their programs or guests.
+    #[default]
+    Full,
+    /// When it next leaves the kernel, at a tick at the latest (`PREEMPT_LAZY`, since 6.13).
+    Lazy,
+}
+
 /// Constants of the Linux scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Linux {
     /// Which fair class.
     pub scheduler: FairClass,
+    /// When a runner makes way.
+    pub preemption: Preemption,
     /// Clock tick (`CONFIG_HZ`) [ns].
     pub tick_ns: u64,
     /// Most by which a processor handles its tick late [ns]; assumed, 0 to 50 us.
@@ -267,6 +281,7 @@ impl Default for Linux {
     fn default() -> Self {
         Self {
             scheduler: FairClass::Eevdf,
+            preemption: Preemption::Full,
             tick_ns: 4_000_000,
             tick_late_ns: 5_000,
             base_slice_ns: None,

@@ -25,7 +25,7 @@ pub use interrupts::Interrupts;
 pub use io_threads::IoThreads;
 pub use linux::{
     Balance, Cgroup, Credit2, FairClass, HostThreads, Kvm, Linux, MachineShares, NumaBalancing,
-    ParavirtualLocks, PauseLoop, ResourcePool, RunQueues,
+    ParavirtualLocks, PauseLoop, Preemption, ResourcePool, RunQueues,
 };
 pub use machine::{
     Accounting, ByDistance, Cache, CacheScope, Coherence, Drains, Eviction, Hypervisor, Machine,

@@ -260,6 +260,12 @@ class LinuxHost(HostOnLinux):
 
     policy: Literal["linux"] = Field(description="which of the kinds it is")
     scheduler: Figure[Literal["eevdf", "cfs"]] = Field(description="which fair class")
+    preemption: Figure[Literal["full", "lazy"]] = Field(
+        description=(
+            "when a runner makes way for one that another processor wakes: full = at once, also"
+            " for kernels with none or voluntary, lazy = at its next tick or interrupt"
+        )
+    )
     tick: Figure[Clock] = Field(description="clock tick, 1 / CONFIG_HZ")
     tick_late: Figure[Short] = Field(
         description="most by which a processor handles its tick late, each tick by chance"
@@ -310,7 +316,7 @@ class LinuxHost(HostOnLinux):
     def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""
         rules = ("run_to_parity", "place_lag", "delay_dequeue", "gentle_sleepers")
-        plain = ("scheduler", *rules, "reweigh_in_sums")
+        plain = ("scheduler", "preemption", *rules, "reweigh_in_sums")
         times = ("tick", "tick_late", "bandwidth_slice", "migration_cost")
         own = {
             **self.direct_costs(),

@@ -30,7 +30,7 @@ use crate::guest::Cpu;
 use crate::hypervisor::{HostScheduler, Mode, State};
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::{Key, When};
-use crate::spec::{Processors, Spec};
+use crate::spec::{Policy, Processors, Spec};
 
 pub use state::Host;
 
@@ -144,6 +144,10 @@ impl System for Host {
     fn steals(&self, partition: PartitionId) -> bool {
         let guest = self.guests[partition].as_ref();
         guest.is_some_and(|guest| guest.kvm.paravirtual_locks.is_some())
+    }
+
+    fn in_step(&self, spec: &Spec) -> bool {
+        spec.machine.hypervisor.policy == Policy::Esxi
     }
 
     fn stays_in_line(&self, vp: VpId) -> bool {

@@ -10,7 +10,7 @@
 //! ```text
 //! params, average    constants; load averages          tree, queue      groups x processors
 //! eevdf, cfs         who comes next                    moves, pick      in, out, down the tree
-//! bandwidth          quotas                            wakeup           where, and whose place
+//! bandwidth          quotas                            wakeup, lazy     where, whose place, when
 //! interrupts         what they take                    migrate, numa    who may go where
 //! domains, balance   moving tasks                      yielding         to a sibling
 //! ```
@@ -33,6 +33,7 @@ mod eevdf;
 mod halving;
 mod ids;
 mod interrupts;
+mod lazy;
 mod mask;
 mod migrate;
 mod moves;
@@ -162,7 +163,7 @@ impl Linux {
 
     /// Whether anything can be decided on a processor at its next tick.
     fn needs_ticks(&self, cpu: CoreId) -> bool {
-        if self.tree.is_held_up(cpu) {
+        if self.tree.is_held_up(cpu) || self.tree.makes_way_soon(cpu) {
             return true;
         }
         let mut next = self.tree.cpus[cpu].curr;
@@ -190,16 +191,21 @@ fn thread(task: TaskId) -> VpId {
 impl HostScheduler for Linux {
     fn wake(&mut self, vp: VpId, waker: Option<CoreId>, now: u64) {
         self.tree.set_now(now);
+        let t = &self.tree.tasks[task(vp)];
+        let inside = waker.or(t.placed.then_some(t.cpu));
+        self.tree.is_inside(inside);
         self.wake_task(task(vp), waker);
     }
 
     fn sleep(&mut self, vp: VpId, now: u64) {
         self.tree.set_now(now);
+        self.tree.is_inside(Some(self.tree.tasks[task(vp)].cpu));
         self.put_to_sleep(task(vp));
     }
 
     fn look(&mut self, core: CoreId, now: u64) {
         self.tree.set_now(now);
+        self.tree.is_inside(Some(core));
         self.look_after(core);
     }
 
@@ -209,6 +215,7 @@ impl HostScheduler for Linux {
 
     fn timer(&mut self, now: u64) {
         self.tree.set_now(now);
+        self.tree.is_inside(None);
         self.tree.quota_timers();
     }
 
@@ -225,6 +232,7 @@ impl HostScheduler for Linux {
     fn pick(&mut self, core: CoreId, now: u64) -> Option<VpId> {
         self.tree.set_now(now);
         if self.tree.cpus[core].resched {
+            self.tree.is_inside(Some(core));
             self.schedule(core);
         }
         self.tree.cpus[core].curr.map(thread)
@@ -232,11 +240,13 @@ impl HostScheduler for Linux {
 
     fn yield_to(&mut self, vp: VpId, sibling: VpId, now: u64) -> bool {
         self.tree.set_now(now);
+        self.tree.is_inside(None);
         self.tree.hand_over(task(vp), task(sibling))
     }
 
     fn draw_to(&mut self, vp: VpId, cores: Span<CoreId>, now: u64) {
         self.tree.set_now(now);
+        self.tree.is_inside(None);
         self.tree.draw_to(&self.domains, task(vp), cores);
     }
 
@@ -246,6 +256,7 @@ impl HostScheduler for Linux {
 
     fn interrupted(&mut self, core: CoreId, ns: u64, now: u64) {
         self.tree.set_now(now);
+        self.tree.is_inside(Some(core));
         self.tree.interrupted(core, ns);
     }
 

@@ -72,7 +72,7 @@ impl Tree {
             self.use_quota(queue, ran);
         }
         if anew {
-            self.resched(cpu);
+            self.preempt(cpu);
         }
     }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::ids::CoreId;
 use super::queue::Entity;
-use crate::spec::{Balance, FairClass, Linux};
+use crate::spec::{Balance, FairClass, Linux, Preemption};
 
 /// Weight of a task or group that runs only where nobody else wants to.
 pub const IDLE_WEIGHT: u64 = 3 << 10;
@@ -62,6 +62,8 @@ pub struct NextTick {
 pub struct Params {
     /// Which fair class.
     pub class: FairClass,
+    /// Whether a runner that is to make way does so lazily.
+    pub lazy: bool,
     /// Clock tick [ns].
     pub tick: u64,
     /// Base slice of EEVDF [ns].
@@ -105,6 +107,7 @@ impl Params {
         let scaled = |given: Option<u64>, ns: u64| given.unwrap_or(ns * factor);
         Self {
             class: linux.scheduler,
+            lazy: linux.preemption == Preemption::Lazy,
             tick: linux.tick_ns,
             late: linux.tick_late_ns.min(linux.tick_ns / 4),
             seed,

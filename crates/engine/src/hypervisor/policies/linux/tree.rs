@@ -11,6 +11,7 @@ use super::average::{Average, Kept};
 use super::ids::{
     between, ById, CgroupId, CoreId, EntityId, PartitionId, QueueId, Span, TaskId, ROOT,
 };
+use super::lazy::Lazy;
 use super::mask::Mask;
 use super::params::{group_weight, nice_weight, NextTick, Params, LEAST_WEIGHT};
 use super::queue::{Entity, Queue};
@@ -151,6 +152,8 @@ pub struct Tree {
     pub spare_queues: Vec<QueueId>,
     /// Whether devices interrupt any processor.
     pub interrupts: bool,
+    /// Runners that are to make way.
+    pub lazy: Lazy,
     /// Present time [ns].
     pub now: u64,
     /// Last tick before it [ns].
@@ -194,6 +197,7 @@ impl Tree {
             spare_tasks: Vec::new(),
             spare_queues: Vec::new(),
             interrupts: false,
+            lazy: Lazy::new(params.lazy, cpus),
             now: 0,
             last_tick: 0,
             params,
@@ -323,19 +327,6 @@ impl Tree {
     #[inline]
     pub fn above(&self, entity: EntityId) -> Option<EntityId> {
         self.queue(self.entity(entity).queue).entity
-    }
-
-    /// A processor is to choose anew.
-    pub fn resched(&mut self, cpu: CoreId) {
-        self.cpus[cpu].resched = true;
-        self.look_again(cpu);
-    }
-
-    /// A processor is to be looked at.
-    pub fn look_again(&mut self, cpu: CoreId) {
-        if !std::mem::replace(&mut self.cpus[cpu].pending, true) {
-            self.pending.push_back(cpu);
-        }
     }
 
     /// Counts tasks in all queues from one up to the root.

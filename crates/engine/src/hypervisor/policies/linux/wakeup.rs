@@ -95,14 +95,14 @@ impl Tree {
         };
         let queue = self.entity(woken).queue;
         match (self.is_idle_group(runner), self.is_idle_group(woken)) {
-            (true, false) => return self.resched(cpu),
+            (true, false) => return self.preempt(cpu),
             (false, true) => return,
             _ => {}
         }
         self.book(queue);
         if !self.params.is_eevdf() {
             if self.preempts_cfs(woken, runner) {
-                self.resched(cpu);
+                self.preempt(cpu);
             }
             return;
         }
@@ -112,7 +112,7 @@ impl Tree {
                 let vruntime = self.entity(runner).vruntime;
                 self.entities[runner].protected = vruntime;
             }
-            self.resched(cpu);
+            self.preempt(cpu);
         } else if shorter && self.params.run_to_parity {
             let slice = self.shortest_slice(queue);
             let entity = &mut self.entities[runner];
@@ -169,5 +169,48 @@ impl Tree {
         let lasted = now - it.idle_from;
         let mean = it.idle_mean as i64 + (lasted as i64 - it.idle_mean as i64) / 8;
         it.idle_mean = (mean.max(0) as u64).min(most);
+    }
+}
+
+impl Tree {
+    /// What comes is told by this processor, which leaves the kernel then; none = by nobody's.
+    pub fn is_inside(&mut self, cpu: Option<CoreId>) {
+        if !self.lazy.on {
+            return;
+        }
+        self.lazy.inside = cpu;
+        if let Some(cpu) = cpu.filter(|cpu| self.lazy.noted[cpu.index()]) {
+            self.resched(cpu);
+        }
+    }
+
+    /// Another thread of the fair class is to have a processor.
+    pub fn preempt(&mut self, cpu: CoreId) {
+        let at_once = !self.lazy.on || self.lazy.inside == Some(cpu);
+        if at_once || self.cpus[cpu].curr.is_none() {
+            self.resched(cpu);
+        } else {
+            self.lazy.noted[cpu.index()] = true;
+            self.look_again(cpu);
+        }
+    }
+
+    /// Whether a runner is to make way at its next tick.
+    pub fn makes_way_soon(&self, cpu: CoreId) -> bool {
+        self.lazy.noted[cpu.index()]
+    }
+
+    /// A processor is to choose anew.
+    pub fn resched(&mut self, cpu: CoreId) {
+        self.cpus[cpu].resched = true;
+        self.lazy.noted[cpu.index()] = false;
+        self.look_again(cpu);
+    }
+
+    /// A processor is to be looked at.
+    pub fn look_again(&mut self, cpu: CoreId) {
+        if !std::mem::replace(&mut self.cpus[cpu].pending, true) {
+            self.pending.push_back(cpu);
+        }
     }
 }

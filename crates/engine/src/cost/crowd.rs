@@ -1,0 +1,111 @@
+//! How many virtual processors of a partition are at work at once, as one of them sees it.
+//!
+//! A lock is contended by those that run now. The mean over some windows tells that only of a
+//! partition of which as many always run: eight that a scheduler runs together for half of the
+//! time (`System::in_step`) are four on average and yet meet seven others whenever they run. Of
+//! n(t) that run, each sees `integral of n^2 / integral of n`, which is n where that never changes
+//! and more wherever it does. Where nobody tells who comes and goes the mean holds.
+
+/// What is added up over a window, and its running averages.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Sums {
+    /// Time of all that run [ns].
+    ran: f64,
+    /// Time of each by how many there are [ns].
+    met: f64,
+}
+
+/// Those of a partition that run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crowd {
+    running: u32,
+    counted_to: u64,
+    window: Sums,
+    average: Sums,
+    factor: f64,
+}
+
+impl Default for Crowd {
+    fn default() -> Self {
+        Self {
+            running: 0,
+            counted_to: 0,
+            window: Sums::default(),
+            average: Sums::default(),
+            factor: 1.0,
+        }
+    }
+}
+
+impl Crowd {
+    /// One more runs from now on.
+    #[inline]
+    pub fn come(&mut self, now: u64) {
+        self.count(now);
+        self.running += 1;
+    }
+
+    /// One fewer does.
+    #[inline]
+    pub fn go(&mut self, now: u64) {
+        self.count(now);
+        self.running -= 1;
+    }
+
+    fn count(&mut self, now: u64) {
+        let (running, passed) = (f64::from(self.running), (now - self.counted_to) as f64);
+        self.window.ran += running * passed;
+        self.window.met += running * running * passed;
+        self.counted_to = now;
+    }
+
+    /// A window of so many ns ends, which has this part in the averages.
+    pub fn close(&mut self, now: u64, window_ns: f64, newest: f64) {
+        self.count(now);
+        let (new, old) = (std::mem::take(&mut self.window), &mut self.average);
+        old.ran += newest * (new.ran - old.ran);
+        old.met += newest * (new.met - old.met);
+        if old.ran > 0.0 {
+            self.factor = old.met * window_ns / (old.ran * old.ran);
+        }
+    }
+
+    /// Those whom one that works meets at a lock, over how many work on average.
+    pub fn factor(&self) -> f64 {
+        self.factor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(windows: u64, each: impl Fn(&mut Crowd, u64)) -> Crowd {
+        let mut crowd = Crowd::default();
+        for window in 0..windows {
+            let from = 1_000 * window;
+            each(&mut crowd, from);
+            crowd.close(from + 1_000, 1_000.0, 0.25);
+        }
+        crowd
+    }
+
+    #[test]
+    fn those_that_always_run_are_as_many_as_on_average() {
+        let steady = after(40, |crowd, from| {
+            if from == 0 {
+                (0..8).for_each(|_| crowd.come(0));
+            }
+        });
+        assert!((steady.factor() - 1.0).abs() < 1e-4, "{steady:?}");
+    }
+
+    #[test]
+    fn a_gang_for_half_of_the_time_is_twice_what_the_mean_says() {
+        let gang = after(80, |crowd, from| {
+            (0..8).for_each(|_| crowd.come(from));
+            (0..8).for_each(|_| crowd.go(from + 500));
+        });
+        assert!((gang.factor() - 2.0).abs() < 1e-4, "{gang:?}");
+    }
+}

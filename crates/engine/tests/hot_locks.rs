@@ -1,0 +1,83 @@
+//! Locks that get worse the more wait for them, where guests share processors: what is saved while
+//! neighbours keep waiters away, and who is met at a lock.
+
+mod common;
+
+use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads, HALTING_IN_DOMAIN};
+use common::{loops, run, SECOND};
+use homenode_engine::spec::{HostThreads, Kvm, LockKind, Partition, Policy, Spec};
+
+const KINDS: [LockKind; 3] = [LockKind::Queue, LockKind::Ticket, LockKind::TestAndSet];
+
+fn guest(name: &str, vcpus: u16, host: HostThreads, (kind, share): (LockKind, f64)) -> Partition {
+    let mut one = group(name, threads(vcpus, 256, host), loops(u32::from(vcpus)));
+    one.profile.lock_share = share;
+    one.profile.lock_hold_instructions = 200.0;
+    one.profile.lock_kind = kind;
+    one
+}
+
+/// Guests alike on the sixteen processors of two nodes; what each of them does [instructions a
+/// ns].
+fn beside(policy: Policy, (guests, vcpus): (usize, u16), kvm: &Kvm, lock: (LockKind, f64)) -> f64 {
+    let one = |at| guest(&format!("g{at}"), vcpus, of_kvm(kvm.clone()), lock);
+    let machine = host_machine(policy, "node:2 chip:1 core:8");
+    let mut spec = host_spec(machine, vec![], (0..guests).map(one).collect());
+    spec.duration_ns = SECOND;
+    let outcome = run(&spec, 0);
+    let each = (0..guests).map(|at| outcome.total(&format!("g{at}"), "instructions"));
+    each.sum::<f64>() / guests as f64 / 1e9
+}
+
+/// Neighbours thin out who waits for a lock that has collapsed, so that a guest may do more beside
+/// others than alone. It never does more than it would with as many virtual processors as it then
+/// has processors.
+#[test]
+fn what_neighbours_relieve_is_never_more_than_fewer_processors_would() {
+    let halting = Kvm {
+        paravirtual_locks: Some(HALTING_IN_DOMAIN),
+        ..plain_kvm()
+    };
+    let mut gained = 0;
+    for policy in [Policy::Linux, Policy::Credit2, Policy::Esxi] {
+        for lock in KINDS
+            .into_iter()
+            .flat_map(|kind| [(kind, 0.02), (kind, 0.1)])
+        {
+            for kvm in [plain_kvm(), halting.clone()] {
+                let of = |guests, vcpus| beside(policy, (guests, vcpus), &kvm, lock);
+                let alone = of(1, 16);
+                for guests in [2_u16, 4] {
+                    let (each, fewer) = (of(usize::from(guests), 16), of(1, 16 / guests));
+                    let told = format!("{policy:?} {lock:?} {guests}: {each} {fewer} {alone}");
+                    assert!(each < 1.02 * fewer, "{told}");
+                    assert!(lock.0 != LockKind::Queue || each < alone, "{told}");
+                    gained += u32::from(each > alone);
+                }
+            }
+        }
+    }
+    assert!(gained > 0, "no lock has collapsed");
+}
+
+/// Virtual machines that ESXi runs in turn, each with all of its virtual processors at once.
+fn in_turn(window_ns: u64, kind: LockKind) -> f64 {
+    let one = |at| guest(&format!("g{at}"), 16, of_kvm(plain_kvm()), (kind, 0.1));
+    let machine = host_machine(Policy::Esxi, "core:16");
+    let mut spec: Spec = host_spec(machine, vec![], (0..2).map(one).collect());
+    spec.machine.hypervisor.window_ns = window_ns;
+    (spec.warmup_ns, spec.duration_ns) = (SECOND, 4 * SECOND);
+    run(&spec, 0).total("g0", "instructions") / 4e9
+}
+
+/// Over how long who is busy is averaged decides nothing.
+#[test]
+fn a_lock_does_not_ask_how_often_occupancy_is_taken_anew() {
+    for kind in KINDS {
+        let [short, usual, long] = [1_000_000, 10_000_000, 50_000_000].map(|ns| in_turn(ns, kind));
+        let told = format!("{kind:?}: {short} {usual} {long}");
+        for some in [short, long] {
+            assert!((some / usual - 1.0).abs() < 0.1, "{told}");
+        }
+    }
+}
