@@ -316,7 +316,7 @@ class LinuxHost(HostOnLinux):
     def spec(self) -> HypervisorSpec:
         """The `hypervisor` part of the engine's input; PowerVM's calls cost nothing."""
         rules = ("run_to_parity", "place_lag", "delay_dequeue", "gentle_sleepers")
-        plain = ("scheduler", "preemption", *rules, "reweigh_in_sums")
+        plain = ("scheduler", *rules, "reweigh_in_sums")
         times = ("tick", "tick_late", "bandwidth_slice", "migration_cost")
         own = {
             **self.direct_costs(),
@@ -328,6 +328,9 @@ class LinuxHost(HostOnLinux):
             "balance": self.balance.spec(),
             "numa_balancing": self.numa_balancing.spec(),
         }
+        if self.preemption.value != "full":
+            # Left out where it is as it always was, so that runs of before keep their names.
+            own["preemption"] = self.preemption.value
         calls = without_calls(self.policy, self.window.value)
         return {**calls, "linux": cast(LinuxSpec, own)}
 

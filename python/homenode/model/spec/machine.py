@@ -95,7 +95,7 @@ class LinuxSpec(TypedDict):
     """Constants of the Linux scheduler; where a time is None the kernel works it out itself."""
 
     scheduler: Literal["eevdf", "cfs"]
-    preemption: Literal["full", "lazy"]
+    preemption: NotRequired[Literal["full", "lazy"]]
     run_to_parity: bool
     place_lag: bool
     delay_dequeue: bool
