@@ -107,7 +107,7 @@ class Pair:
     number: int
     rows: list[Row] = field(default_factory=list)
     load: float = 0.0
-    """Share of the machine's active cores that all partitions together used."""
+    """Share of the machine's active cores, of a host's processors, that all partitions used."""
     refused: str = ""
 
 
@@ -146,7 +146,9 @@ def _simulated_enough(number: int, spec: dict[str, Any], solved: list[dict[str, 
         if _chance_of_all(rows, parts) <= _CHANCE:
             break
     used = sum(row.cores[1] for row in rows)
-    return Pair(number, rows, used / spec["machine"]["active_cores"])
+    machine = spec["machine"]
+    threads = machine["hypervisor"].get("siblings", 1)
+    return Pair(number, rows, used / (machine["active_cores"] * threads))
 
 
 def _settle(spec: dict[str, Any]) -> None:

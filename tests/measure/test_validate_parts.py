@@ -220,7 +220,8 @@ def test_a_damaged_configuration_is_no_tick(tmp_path: Path) -> None:
 
 BUILT_LAZY = {"proc/config.gz": "CONFIG_PREEMPT_BUILD=y\nCONFIG_PREEMPT_LAZY=y\n"}
 BUILT_NONE = {"proc/config.gz": "CONFIG_PREEMPT_NONE=y\n# CONFIG_PREEMPT_LAZY is not set\n"}
-BOOTED_LAZY = {"proc/cmdline": "quiet preempt=lazy\n"}
+DYNAMIC = {"proc/config.gz": f"{BUILT_NONE['proc/config.gz']}CONFIG_PREEMPT_DYNAMIC=y\n"}
+BOOTED_LAZY = {"proc/cmdline": "quiet preempt=full preempt=lazy preempt=bogus\n"}
 NOW_FULL = {"sys/kernel/debug/sched/preempt": "none voluntary (full) lazy \n"}
 
 
@@ -229,7 +230,8 @@ NOW_FULL = {"sys/kernel/debug/sched/preempt": "none voluntary (full) lazy \n"}
     [
         (BUILT_LAZY, "lazy"),
         (BUILT_NONE, "full"),
-        ({**BUILT_NONE, **BOOTED_LAZY}, "lazy"),
+        ({**DYNAMIC, **BOOTED_LAZY}, "lazy"),
+        ({**BUILT_NONE, **BOOTED_LAZY}, "full"),
         ({**BUILT_LAZY, **BOOTED_LAZY, **NOW_FULL}, "full"),
         ({}, None),
     ],

@@ -53,6 +53,15 @@ def test_equals_that_share_cores_unevenly_are_named(
     assert "do not fit the processors evenly" in line
 
 
+def test_equals_that_wait_for_a_processor_most_of_the_time_have_work(tmp_path: Path) -> None:
+    file = tmp_path / "host.toml"
+    file.write_text(HOST.format(count=9).replace('"linux"', '"esxi"'))
+    run = Scenario.load(file).run(out=tmp_path / "runs")
+    assert run.metric("vm1", "physc").mean < 1.0
+    (line,) = equals_lines(run)
+    assert line.startswith("vm1 to vm9 (9) are alike and got ")
+
+
 def test_equals_that_are_seldom_busy_differ_by_chance(tmp_path: Path) -> None:
     file = tmp_path / "host.toml"
     busy = 'kind = "warehouses", count = 2'

@@ -26,7 +26,14 @@ def test_shipped_scenarios_load_and_the_engine_takes_them(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("duration", "interval_ms"),
-    [("10 s", 1000), ("1500 ms", 500), ("1250 ms", 250), ("700 ms", 700), ("2300 ms", 100)],
+    [
+        ("10 s", 1000),
+        ("1500 ms", 500),
+        ("1250 ms", 250),
+        ("700 ms", 700),
+        ("2300 ms", 100),
+        ("1150 ms", 50),
+    ],
 )
 def test_a_run_without_an_interval_is_whole_ones(
     base: str, duration: str, interval_ms: int

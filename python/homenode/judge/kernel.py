@@ -18,7 +18,8 @@ from homenode.judge.debugfs import read_debugfs
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _HZ = re.compile(r"^CONFIG_HZ=(\d+)$", re.MULTILINE)
 _BUILT = re.compile(r"^CONFIG_PREEMPT(?:_(NONE|VOLUNTARY|LAZY))?=y$", re.MULTILINE)
-_BOOTED = re.compile(r"(?:^|\s)preempt=(\w+)")
+_DYNAMIC = re.compile(r"^CONFIG_PREEMPT_DYNAMIC=y$", re.MULTILINE)
+_BOOTED = re.compile(r"(?:^|\s)preempt=(none|voluntary|full|lazy)(?!\S)")
 _CHOSEN = re.compile(r"\((\w+)\)")
 _SLICE = re.compile(r"^se\.slice\s*:\s*(\d+)$", re.MULTILINE)
 _FEATURES = {"RUN_TO_PARITY": "run_to_parity", "PLACE_LAG": "place_lag"}
@@ -122,16 +123,18 @@ def _add_preemption(
 ) -> None:
     """Whether preemption is lazy: as it is set now, else as booted, else as built."""
     release, text = told
-    lazy: dict[str, re.Match[str] | None] = {
-        "sched/preempt in debugfs": _CHOSEN.search(text),
-        "preempt= of /proc/cmdline": _BOOTED.search(_read(root / "proc/cmdline")),
-    }
-    for path in (root / "proc/config.gz", root / f"boot/config-{release}"):
-        name = path.name.replace(release, "RELEASE")
-        lazy[f"CONFIG_PREEMPT of {name}"] = _BUILT.search(_read(path))
-    for where, match in lazy.items():
-        if match is not None:
-            is_lazy = (match[1] or "full").lower() == "lazy"
+    paths = (root / "proc/config.gz", root / f"boot/config-{release}")
+    configured = {path.name.replace(release, "RELEASE"): _read(path) for path in paths}
+    lazy: dict[str, list[str]] = {"sched/preempt in debugfs": _CHOSEN.findall(text)}
+    # Of what the kernel is started with the last word counts, if it heeds it at all.
+    if any(_DYNAMIC.search(one) for one in configured.values()):
+        booted = _BOOTED.findall(_read(root / "proc/cmdline"))
+        lazy["preempt= of /proc/cmdline"] = booted[-1:]
+    for name, one in configured.items():
+        lazy[f"CONFIG_PREEMPT of {name}"] = _BUILT.findall(one)
+    for where, words in lazy.items():
+        if words:
+            is_lazy = words[0].lower() == "lazy"
             found["preemption"] = Set("lazy" if is_lazy else "full", where)
             return
     unread.append("how a runner is preempted; at once, as before lazy preemption")

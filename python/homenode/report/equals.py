@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 APART = 0.05
 """Part of the mean by which equals are apart from where on it is said."""
-BUSY_PCT = 50.0
-"""Of the time of their virtual processors: who uses less is told apart by chance, not by place."""
+HAVE_WORK = 0.5
+"""Of the time of their virtual processors: who has work for less is told apart by chance."""
 _TOLD = (("etr_per_s", "transactions/s"), ("physc", "processors"))
 _OWN = frozenset({"name", "home", "memory", "workload_name"})
 """What tells partitions apart that are alike."""
@@ -52,8 +52,7 @@ def _key(run: Figures, one: Mapping[str, Any]) -> str:
 
 
 def _told(run: Figures, names: list[str]) -> Iterator[str]:
-    busy = [mean_of(run.values(name, "lbusy_pct") or [0.0]) for name in names]
-    if mean_of(busy) < BUSY_PCT:
+    if mean_of([_with_work(run, name) for name in names]) < HAVE_WORK:
         return
     for metric, unit in _TOLD:
         by_name = [run.values(name, metric) for name in names]
@@ -70,6 +69,15 @@ def _told(run: Figures, names: list[str]) -> Iterator[str]:
                 "nobody waits for longer than elsewhere."
             )
         return
+
+
+def _with_work(run: Figures, name: str) -> float:
+    """Share of the time of its virtual processors in which they run or wait for a processor."""
+    processors = run.partition_spec(name)["processors"]
+    if processors["mode"] != "shared":
+        return 1.0
+    both = (run.values(name, metric) for metric in ("physc", "run_delay_cores"))
+    return sum(mean_of(values) for values in both if values) / processors["virtual"]
 
 
 def _names(names: list[str]) -> str:

@@ -65,7 +65,8 @@ impl Crowd {
         let (new, old) = (std::mem::take(&mut self.window), &mut self.average);
         old.ran += newest * (new.ran - old.ran);
         old.met += newest * (new.met - old.met);
-        if old.ran > 0.0 {
+        // One that has not run for long is what it was when it last did: both sums fade alike.
+        if old.ran >= 1.0 {
             self.factor = old.met * window_ns / (old.ran * old.ran);
         }
     }
@@ -98,6 +99,24 @@ mod tests {
             }
         });
         assert!((steady.factor() - 1.0).abs() < 1e-4, "{steady:?}");
+    }
+
+    #[test]
+    fn one_that_idles_for_long_is_what_it_was() {
+        let mut crowd = after(80, |crowd, from| {
+            (0..8).for_each(|_| crowd.come(from));
+            (0..8).for_each(|_| crowd.go(from + 500));
+        });
+        for window in 80..5_080 {
+            crowd.close(1_000 * (window + 1), 1_000.0, 0.25);
+        }
+        assert!(crowd.factor().is_finite(), "{crowd:?}");
+        // Eight that run all of the time from now on are those that are there on average.
+        (0..8).for_each(|_| crowd.come(5_080_000));
+        for window in 5_080..5_160 {
+            crowd.close(1_000 * (window + 1), 1_000.0, 0.25);
+        }
+        assert!((crowd.factor() - 1.0).abs() < 1e-4, "{crowd:?}");
     }
 
     #[test]

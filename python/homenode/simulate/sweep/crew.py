@@ -137,11 +137,11 @@ class Processes:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                 )
+                pipe = Connection(ours.detach())
+                self._crew[pipe] = (process, None)
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
         # Only the worker has its end now: when it dies, ours is at its end.
-        pipe = Connection(ours.detach())
-        self._crew[pipe] = (process, None)
         with contextlib.suppress(OSError):
             pipe.send(self._order)
         return pipe

@@ -103,9 +103,12 @@ def _user(view: GuestView, partition: str) -> list[Cells]:
 
 
 def _used(machine: VirtualMachineSpec, row: dict[str, Any], seconds: float) -> Cells:
-    """Processors that a machine used, what it did with them, how long it waited for each."""
-    virtual = row["guest_ns"] / NS_PER_S
-    total = virtual + row["chargeable_ns"] / NS_PER_S
+    """Processors that a machine used, threads of cores where there are several, what it did with
+    them, how long it waited for each.
+    """
+    spent_ns = row["guest_ns"] + row["chargeable_ns"]
+    total = row.get("thread_ns", spent_ns) / NS_PER_S
+    virtual = total * row["guest_ns"] / spent_ns if spent_ns else 0.0
     done, dispatches = row["tx_done"], row["dispatches"]
     return {
         "Userid": machine["name"],
@@ -166,7 +169,7 @@ PHYSLOG = PlainTable(
 USER = PlainTable(
     _user,
     {"%CPU": 2, "TCPU": 3, "VCPU": 3, "T/V Ratio": 2, "Resp msec": 3, "Wait usec": 2},
-    "%CPU is of one processor; Wait is for a processor, once for each dispatch.",
+    "%CPU is of a processor, with SMT of a thread; Wait is for one, once for each dispatch.",
 )
 USTAT = PlainTable(
     _ustat,

@@ -96,7 +96,7 @@ impl Cp {
     /// The vector with who is furthest behind, where the first that waits `at` one is ahead of that
     /// by more than a slice of its own; beyond the own vector only where the barrier lets it.
     ///
-    /// A machine that has used up its limit, hard or soft, leaves its processors before the list is
+    /// Who has nothing to do, or has used up its limit, leaves its processors before the list is
     /// dealt out again: without this they would go to whoever waits there, for which little of a
     /// share is enough.
     fn ahead_of(&self, own: VectorId, at: VectorId) -> Option<VectorId> {

@@ -14,6 +14,8 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{Doing, State};
 
+/// Chance below which nobody is ever missed.
+const HARDLY_NEVER: f64 = 1e-9;
 /// Share of the time with work in which one has a core that waits for a window now and then.
 const WAITS: f64 = 0.99;
 /// What happens less often than this is not found in a run [ns].
@@ -110,7 +112,9 @@ impl State {
                     1.0
                 };
                 let there = share * doing.cores() * (1.0 - doing.away[1]);
-                beyond.push([entitled_part(doing), may * there]);
+                let there = may * there;
+                let told = if form.stays { by_chance(there) } else { there };
+                beyond.push([entitled_part(doing), told]);
             }
         }
         none_beyond(&mut beyond)
@@ -154,6 +158,12 @@ fn none_beyond(beyond: &mut [[f64; 2]]) -> f64 {
     all
 }
 
+/// Cores on which those that come and go would as seldom leave nobody as one that always has work:
+/// that is there for certain once it has a whole core.
+fn by_chance(cores: f64) -> f64 {
+    -(1.0 - cores).max(HARDLY_NEVER).ln()
+}
+
 /// Whether a partition waits for a window, now and then, at its cap.
 pub(in crate::steady) fn waits_at_a_cap(doing: &Doing, form: &Form) -> bool {
     let capped = matches!(
@@ -170,7 +180,7 @@ pub(in crate::steady) fn entitled_part(doing: &Doing) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::none_beyond;
+    use super::{by_chance, none_beyond};
 
     #[test]
     fn nobody_is_beyond_until_the_first_of_many_is() {
@@ -180,5 +190,8 @@ mod tests {
         // On half of a core it is there in four of ten windows.
         let seldom = 0.3 + 0.7 * (-0.5_f64).exp();
         assert!((of(&[[0.3, 0.5]]) - seldom).abs() < 1e-12);
+        // A loop on a core is there for certain, on half of one half of the time.
+        assert!((of(&[[0.2, by_chance(1.0)]]) - 0.2).abs() < 1e-6);
+        assert!((of(&[[0.2, by_chance(0.5)]]) - 0.6).abs() < 1e-12);
     }
 }

@@ -2,7 +2,7 @@
 
 use homenode_engine::cost::{BOOK_NAMES, LINE_NAMES};
 use homenode_engine::sim::columns;
-use homenode_engine::spec::{Partition, Processors, Spec};
+use homenode_engine::spec::{Guest, Partition, Processors, Spec};
 
 use super::super::known::not_yet;
 use super::super::Outcome;
@@ -82,10 +82,16 @@ pub fn lines_follow_instructions(spec: &Spec, outcome: &Outcome) {
         .collect();
     each_row(spec, outcome, |partition, _, of| {
         let (name, m0) = (&partition.name, partition.profile.miss_m0);
-        let lines: i64 = columns.iter().map(|column| of(column)).sum();
-        let most = m0 * of("instructions") as f64 + 1.0;
-        assert!((-1.0..=most).contains(&(lines as f64)), "lines of {name}");
         let memory = of("lines_memory_local") + of("lines_memory_near") + of("lines_memory_far");
+        let all: i64 = columns.iter().map(|column| of(column)).sum();
+        // CP looks into other dispatch vectors; what of them has changed comes from other caches.
+        let is_zvm = matches!(partition.guest, Guest::Zvm(_));
+        let lines = if is_zvm { memory } else { all };
+        let most = m0 * of("instructions") as f64 + 1.0;
+        assert!(
+            (-1.0..=most).contains(&(lines as f64)),
+            "{lines} lines of {name}, {most} at most"
+        );
         assert!(
             m0 == 0.0 || of("instructions") < 1_000_000 || memory > 0,
             "{name} reads no memory"

@@ -32,7 +32,7 @@ class Pool(Table):
     reserved: Cores = Field(0.0, description="capacity kept for its uncapped partitions, in cores")
 
 
-_INTERVALS_NS = (1_000_000_000, 500_000_000, 250_000_000, 200_000_000, 100_000_000)
+_INTERVALS_NS = tuple(ms * 1_000_000 for ms in (1000, 500, 250, 200, 100, 50))
 """Lengths that are taken where none is given, the first of which a duration is a whole number."""
 
 
@@ -55,8 +55,8 @@ class Run(Table):
     )
     interval: Annotated[int, Quantity(TIME, "1 ms", "1 d")] | None = Field(
         None,
-        description="length of one recorded interval; 1 s, or less where the duration is no whole "
-        "number of seconds",
+        description="length of one recorded interval; if not given the first of 1 s, 500, 250, 200,"
+        " 100 and 50 ms of which the duration is a whole number, or a duration below 1 s",
     )
     replications: Annotated[int, Field(ge=1, le=10_000)] = Field(
         5, description="how often, each with other random numbers"

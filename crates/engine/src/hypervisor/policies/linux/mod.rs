@@ -291,10 +291,20 @@ impl Linux {
             self.tree.enter_limbo(id);
             return;
         }
+        if self.tree.lazy.on && !self.is_near(cpu) {
+            self.tree.is_inside(Some(cpu));
+        }
         self.tree.note_idle_end(cpu);
         let arrival = prev.map_or(Arrival::New, |_| Arrival::Woken);
         self.tree.enqueue(id, arrival);
         self.tree.check_preempt(id);
+    }
+
+    /// Whether the processor that wakes a task on another does so itself: they share a last-level
+    /// cache. Beyond that the other is interrupted to do it (`ttwu_queue_cond`).
+    fn is_near(&self, cpu: CoreId) -> bool {
+        let from = self.tree.lazy.inside;
+        from.is_none_or(|from| self.domains.cache_of(from).contains(cpu))
     }
 
     fn put_to_sleep(&mut self, id: TaskId) {
