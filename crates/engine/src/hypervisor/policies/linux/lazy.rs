@@ -4,10 +4,10 @@
 //! elsewhere interrupts that processor. A kernel with lazy preemption (`PREEMPT_LAZY`, commit
 //! 7c70cb94d29c of 6.13) only notes it for threads of the fair classes, and sends nothing
 //! (`resched_curr_lazy`): the runner makes way when it next leaves the kernel for its program or
-//! its guest, at a tick at the latest. One under another last-level cache is interrupted to wake the
-//! thread itself, and makes way as that interrupt ends (`ttwu_queue_cond`). An idle processor takes its work at once as before, and so
-//! does one that is in the kernel anyway: at its own ticks, interrupts and wake-ups. Real-time
-//! threads, which never wait, are not modelled.
+//! its guest, at a tick at the latest. One under another last-level cache is interrupted to wake
+//! the thread itself, and makes way as that interrupt ends (`ttwu_queue_cond`). An idle processor
+//! takes its work at once as before, and so does one that is in the kernel anyway: at its own
+//! ticks, interrupts and wake-ups. Real-time threads, which never wait, are not modelled.
 
 use super::ids::CoreId;
 
