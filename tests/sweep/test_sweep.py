@@ -22,7 +22,7 @@ from homenode.simulate.sweep import drive
 from homenode.simulate.sweep.cluster import Cluster
 from homenode.simulate.sweep.crew import Processes
 from homenode.simulate.sweep.drive import InterruptedSweep, run_sweep
-from homenode.simulate.sweep.order import Batch, Reply, order_of
+from homenode.simulate.sweep.order import AnyOrder, Batch, Order, Reply, order_of
 from homenode.simulate.sweep.results import REPLICATIONS, RESULTS, SweepResults
 from homenode.simulate.sweep.store import Store
 from homenode.simulate.sweep.worker import PointsWorker, reply_to
@@ -256,9 +256,12 @@ def test_two_do_not_work_on_one_sweep(small: Path, tmp_path: Path) -> None:
         run_sweep(small, out=tmp_path)
 
 
-def refused_by_a_worker(path: Path, meanwhile: Callable[[], None] = lambda: None) -> Reply:
-    """What a worker of another engine says."""
-    order = replace(order_of(Scenario.load(path), None, None), build="another")
+def of_another_engine(path: Path) -> Order:
+    return replace(order_of(Scenario.load(path), None, None), build="another")
+
+
+def reply_of_a_worker(order: AnyOrder, meanwhile: Callable[[], None] = lambda: None) -> Reply:
+    """What a worker says to its first batch."""
     crew = Processes(order, 1)
     try:
         crew.send((0,))
@@ -284,12 +287,12 @@ def test_ctrl_c_is_left_to_the_driver_while_workers_start(
             os.kill(worker, signal.SIGINT)
             time.sleep(0.03)
 
-    assert refused_by_a_worker(small, press).error
+    assert reply_of_a_worker(of_another_engine(small), press).error
     assert "Traceback" not in capfd.readouterr().err
 
 
 def test_workers_of_another_engine_are_refused_by_name(small: Path) -> None:
-    reply = refused_by_a_worker(small)
+    reply = reply_of_a_worker(of_another_engine(small))
     assert reply.done == ()
     assert reply.error.endswith("the sweep is of another")
     assert ", process " in reply.worker

@@ -17,10 +17,9 @@ from homenode.model.scenario import Scenario
 from homenode.simulate.run import Run
 from homenode.simulate.runner import run_scenario
 from homenode.simulate.sweep import drive, whole, worker
-from homenode.simulate.sweep.crew import Processes
 from homenode.simulate.sweep.whole import InterruptedRuns, keep_runs
 
-from .test_sweep import wait_for, workers_of
+from .test_sweep import reply_of_a_worker, wait_for, workers_of
 
 
 def layouts(path: Path) -> list[Scenario]:
@@ -149,12 +148,5 @@ def test_a_worker_of_another_engine_is_refused(small: Path) -> None:
     from homenode.simulate.sweep.order import RunsOrder
 
     spec = layouts(small)[0].spec_json()
-    crew = Processes(RunsOrder((spec,), (1,), "another"), 1)
-    try:
-        crew.send((0,))
-        found: list[Any] = []
-        while not found:
-            found += crew.replies()
-    finally:
-        crew.close()
-    assert found[0][1].error.endswith("the sweep is of another")
+    reply = reply_of_a_worker(RunsOrder((spec,), (1,), "another"))
+    assert reply.error.endswith("the sweep is of another")

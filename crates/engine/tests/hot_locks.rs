@@ -38,8 +38,8 @@ fn what_neighbours_relieve_is_never_more_than_fewer_processors_would() {
         paravirtual_locks: Some(HALTING_IN_DOMAIN),
         ..plain_kvm()
     };
-    let mut gained = 0;
     for policy in [Policy::Linux, Policy::Credit2, Policy::Esxi] {
+        let mut gained = 0;
         for lock in KINDS
             .into_iter()
             .flat_map(|kind| [(kind, 0.02), (kind, 0.1)])
@@ -56,8 +56,9 @@ fn what_neighbours_relieve_is_never_more_than_fewer_processors_would() {
                 }
             }
         }
+        // ESXi runs all of a guest together: neighbours keep nobody from its lock.
+        assert_eq!(gained > 0, policy != Policy::Esxi, "{policy:?}: {gained}");
     }
-    assert!(gained > 0, "no lock has collapsed");
 }
 
 /// Virtual machines that ESXi runs in turn, each with all of its virtual processors at once.

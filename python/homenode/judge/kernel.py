@@ -75,7 +75,8 @@ def read_kernel(root: Path = Path("/"), release: str | None = None) -> Kernel:
         found["delay_dequeue"] = Set(delayed, f"kernel {version[0]}.{version[1]}")
         reweighs = REWEIGHT_SINCE <= version < REWEIGHT_UNTIL
         found["reweigh_in_sums"] = Set(reweighs, f"kernel {version[0]}.{version[1]}")
-    _add_tick(found, unread, root, release)
+    configured = _configured(root, release)
+    _add_tick(found, unread, configured)
     _add_slice(found, unread, root)
     bandwidth = _read(root / "proc/sys/kernel/sched_cfs_bandwidth_slice_us")
     if bandwidth.strip().isdigit():
@@ -87,7 +88,8 @@ def read_kernel(root: Path = Path("/"), release: str | None = None) -> Kernel:
     texts = read_debugfs(root)
     _add_debug(found, unread, texts, version)
     if version is not None and version >= LAZY_SINCE:
-        _add_preemption(found, unread, root, (release, texts.get("preempt", "")))
+        booted = _read(root / "proc/cmdline")
+        _add_preemption(found, unread, configured, (texts.get("preempt", ""), booted))
     numa = _read(root / "proc/sys/kernel/numa_balancing").strip()
     balanced = numa not in ("", "0")
     where = "/proc/sys/kernel/numa_balancing" if numa else "no such setting: off"
@@ -107,31 +109,36 @@ def _version(release: str) -> tuple[int, int] | None:
     return None if match is None else (int(match[1]), int(match[2]))
 
 
-def _add_tick(found: dict[str, Set], unread: list[str], root: Path, release: str) -> None:
+def _configured(root: Path, release: str) -> dict[str, str]:
+    """What the kernel was built with, by file: its own, and the one that came with it."""
+    paths = (root / "proc/config.gz", root / f"boot/config-{release}")
+    return {path.name.replace(release, "RELEASE"): _read(path) for path in paths}
+
+
+def _add_tick(found: dict[str, Set], unread: list[str], configured: Mapping[str, str]) -> None:
     """CONFIG_HZ, from the kernel itself or the file that came with it."""
-    for path in (root / "proc/config.gz", root / f"boot/config-{release}"):
-        match = _HZ.search(_read(path))
+    for name, text in configured.items():
+        match = _HZ.search(text)
         if match is not None:
-            name = path.name.replace(release, "RELEASE")
             found["tick"] = Set(1_000_000_000 // int(match[1]), f"CONFIG_HZ of {name}")
             return
     unread.append("CONFIG_HZ (neither /proc/config.gz nor /boot/config-*); 250 is assumed")
 
 
 def _add_preemption(
-    found: dict[str, Set], unread: list[str], root: Path, told: tuple[str, str]
+    found: dict[str, Set],
+    unread: list[str],
+    configured: Mapping[str, str],
+    texts: tuple[str, str],
 ) -> None:
     """Whether preemption is lazy: as it is set now, else as booted, else as built."""
-    release, text = told
-    paths = (root / "proc/config.gz", root / f"boot/config-{release}")
-    configured = {path.name.replace(release, "RELEASE"): _read(path) for path in paths}
-    lazy: dict[str, list[str]] = {"sched/preempt in debugfs": _CHOSEN.findall(text)}
+    now, booted = texts
+    lazy: dict[str, list[str]] = {"sched/preempt in debugfs": _CHOSEN.findall(now)}
     # Of what the kernel is started with the last word counts, if it heeds it at all.
-    if any(_DYNAMIC.search(one) for one in configured.values()):
-        booted = _BOOTED.findall(_read(root / "proc/cmdline"))
-        lazy["preempt= of /proc/cmdline"] = booted[-1:]
-    for name, one in configured.items():
-        lazy[f"CONFIG_PREEMPT of {name}"] = _BUILT.findall(one)
+    if any(_DYNAMIC.search(text) for text in configured.values()):
+        lazy["preempt= of /proc/cmdline"] = _BOOTED.findall(booted)[-1:]
+    for name, text in configured.items():
+        lazy[f"CONFIG_PREEMPT of {name}"] = _BUILT.findall(text)
     for where, words in lazy.items():
         if words:
             is_lazy = words[0].lower() == "lazy"

@@ -14,8 +14,6 @@ use super::ids::CoreId;
 /// Runners that are to make way when their processors next leave the kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Lazy {
-    /// Whether they do so lazily.
-    pub on: bool,
     /// The processor that is in the kernel now, at whatever is told.
     pub inside: Option<CoreId>,
     /// Those processors.
@@ -23,10 +21,9 @@ pub struct Lazy {
 }
 
 impl Lazy {
-    /// Nothing noted for so many processors; `on` = lazily.
-    pub fn new(on: bool, cpus: usize) -> Self {
+    /// Nothing noted for so many processors.
+    pub fn new(cpus: usize) -> Self {
         Self {
-            on,
             inside: None,
             noted: vec![false; cpus],
         }

@@ -291,7 +291,7 @@ impl Linux {
             self.tree.enter_limbo(id);
             return;
         }
-        if self.tree.lazy.on && !self.is_near(cpu) {
+        if self.tree.params.lazy && !self.is_near(cpu) {
             self.tree.is_inside(Some(cpu));
         }
         self.tree.note_idle_end(cpu);

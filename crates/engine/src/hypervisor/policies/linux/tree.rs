@@ -197,7 +197,7 @@ impl Tree {
             spare_tasks: Vec::new(),
             spare_queues: Vec::new(),
             interrupts: false,
-            lazy: Lazy::new(params.lazy, cpus),
+            lazy: Lazy::new(cpus),
             now: 0,
             last_tick: 0,
             params,

@@ -175,7 +175,7 @@ impl Tree {
 impl Tree {
     /// What comes is told by this processor, which leaves the kernel then; none = by nobody's.
     pub fn is_inside(&mut self, cpu: Option<CoreId>) {
-        if !self.lazy.on {
+        if !self.params.lazy {
             return;
         }
         self.lazy.inside = cpu;
@@ -186,7 +186,7 @@ impl Tree {
 
     /// Another thread of the fair class is to have a processor.
     pub fn preempt(&mut self, cpu: CoreId) {
-        let at_once = !self.lazy.on || self.lazy.inside == Some(cpu);
+        let at_once = !self.params.lazy || self.lazy.inside == Some(cpu);
         if at_once || self.cpus[cpu].curr.is_none() {
             self.resched(cpu);
         } else {
