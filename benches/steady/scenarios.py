@@ -5,6 +5,7 @@ profiles, loads from a tenth to all of what the processors can do.
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Callable
 from typing import Any, cast
@@ -114,6 +115,25 @@ def powervm(dice: random.Random, *, dedicated: bool = False) -> tuple[Table, lis
         partitions.append(one)
         shares.append(share)
     data: Table = {"machine": {"model": model}, "partition": partitions}
+    return data, shares
+
+
+def busy(dice: random.Random) -> tuple[Table, list[float]]:
+    """A Power machine on which work that comes and goes uses most of the active cores."""
+    data, shares = powervm(dice)
+    partitions: Any = data["partition"]
+    wanted = entitled = 0.0
+    for at, one in enumerate(partitions):
+        one.pop("home", None)
+        processors = one["processors"]
+        processors["capped"] = False
+        while one["workload"]["kind"] not in ("transactions", "users"):
+            one["workload"], shares[at] = workload(dice, processors["virtual"], one["smt"])
+        wanted += shares[at] * processors["virtual"]
+        entitled += processors["entitlement"]
+    _, nodes, cores, _ = POWER[cast(str, cast(Any, data["machine"])["model"])]
+    active = math.ceil(max(wanted / dice.choice([0.65, 0.75, 0.85]), entitled, 1.0))
+    cast(Any, data["machine"])["active_cores"] = min(active, nodes * cores)
     return data, shares
 
 
@@ -401,6 +421,7 @@ def guests(dice: random.Random) -> tuple[Table, list[float]]:
 
 PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "powervm": powervm,
+    "busy": busy,
     "dedicated": lambda dice: powervm(dice, dedicated=True),
     "prsm": prsm,
     "several": several,

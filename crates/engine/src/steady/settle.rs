@@ -7,7 +7,7 @@ use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{classes, Caches, Doing, Site, State};
 use crate::steady::leap::{Leap, Went};
 use crate::steady::queues::capped::Capped;
-use crate::steady::queues::chain;
+use crate::steady::queues::chain::{self, Room};
 use crate::steady::queues::filling::{Filled, THREADS};
 use crate::steady::queues::held_up;
 use crate::steady::windows::slices::ever_run;
@@ -32,6 +32,8 @@ const LEAST_WEIGHT: f64 = 0.1;
 /// Change of a partition's cores below which the rest of the way is foreseen: what is further off
 /// may be another balance.
 const NEAR: f64 = 0.02;
+/// Share of the time with work without a core below which it is of no account when that is.
+const SCARCELY: f64 = 0.002;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual
 /// number of threads only.
 const LITTLE: f64 = 0.05;
@@ -297,7 +299,12 @@ impl State {
         let cap = cap.map_or(f64::INFINITY, Capped::at_once);
         let doing = &mut self.doing[at];
         let demand = &form.demand;
-        let working = doing.let_run * (1.0 - doing.stalled) * doing.handled.leaves();
+        let scarce = doing
+            .scarce
+            .filter(|_| form.lock.is_none() && doing.let_run < 1.0 - SCARCELY);
+        // Where it hangs on how many have work, the chain says how many run.
+        let let_run = scarce.map_or(doing.let_run, |_| 1.0);
+        let working = let_run * (1.0 - doing.stalled) * doing.handled.leaves();
         let mut rates = [0.0; THREADS];
         let own = rates.iter_mut().zip(doing.ns).enumerate();
         for (threads, (rate, ns)) in own.take(form.fixed.len()).skip(1) {
@@ -320,8 +327,11 @@ impl State {
                 let at = (lock, share, &mut self.locks[at]);
                 held_up::load(arrivals, &rates, (filled, known), at)
             }
-            None => chain::load(arrivals, &rates, filled, known, cap),
+            None => chain::load(arrivals, &rates, filled, known, Room { cap, scarce }),
         };
+        if let Some(scarce) = scarce {
+            doing.scarce = Some(scarce.sized(1.0 - doing.let_run, doing.load.lost));
+        }
         doing.served = doing.let_run * (1.0 - doing.load.stopped);
         doing.load.overrun |= doing.handled.is_short(demand, part);
         doing

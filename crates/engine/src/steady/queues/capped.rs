@@ -27,10 +27,16 @@ pub(in crate::steady) struct Capped {
 impl Capped {
     /// Virtual processors that run at once at most, on the mean.
     pub fn at_once(self) -> f64 {
-        let ratio = (self.burst_ns / self.window_ns).clamp(1e-9, 1e6);
-        let varies = 2.0 * ratio * (1.0 - ratio * -(-1.0 / ratio).exp_m1());
+        let varies = varies_over(self.burst_ns / self.window_ns);
         self.mean + (self.cap - self.mean).max(0.0) / varies.sqrt().clamp(LEAST, 1.0)
     }
+}
+
+/// The variance of the mean over a window of what forgets exponentially within `ratio` windows, by
+/// its own.
+pub(in crate::steady) fn varies_over(ratio: f64) -> f64 {
+    let ratio = ratio.clamp(1e-9, 1e6);
+    2.0 * ratio * (1.0 - ratio * -(-1.0 / ratio).exp_m1())
 }
 
 #[cfg(test)]

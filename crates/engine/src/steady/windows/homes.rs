@@ -267,7 +267,9 @@ impl State {
         let mut shares = std::mem::take(&mut self.row);
         shares.iter_mut().for_each(|share| *share = 0.0);
         let there = (form, self.homes_of(at, form));
-        let away = scatter(&self.tree, there, near, far, &self.spare, &mut shares);
+        let room = (&self.free, &self.spare);
+        let lost = (near, far, self.anywhere(at, form));
+        let away = scatter(&self.tree, there, lost, room, &mut shares);
         let (shut_out, moved) = (self.shut_out(at, form), self.moved_home(at, form));
         let doing = &mut self.doing[at];
         doing.shut_out += 0.5 * self.pace * (shut_out - doing.shut_out);
@@ -382,9 +384,8 @@ fn level(idle: &[f64], needed: f64) -> f64 {
 fn scatter(
     tree: &Topology,
     (form, homes): (&Form, impl Iterator<Item = (ChipId, f64)> + Clone),
-    near: impl Fn(ChipId) -> f64,
-    far: impl Fn(NodeId) -> f64,
-    [near_idle, idle]: &[ById<ChipId, f64>; 2],
+    (near, far, anywhere): (impl Fn(ChipId) -> f64, impl Fn(NodeId) -> f64, f64),
+    (free, [near_idle, idle]): (&ById<ChipId, f64>, &[ById<ChipId, f64>; 2]),
     chips: &mut ById<ChipId, f64>,
 ) -> [f64; 2] {
     let mut away = [0.0; 2];
@@ -392,20 +393,30 @@ fn scatter(
     for (node, _) in &form.homes_by_node {
         let node = NodeId::new(*node);
         let beside = tree.chips_of(node);
-        let (far, mut aside, mut elsewhere) = (far(node), 0.0, 0.0);
+        let (far, mut aside, mut elsewhere, mut waited) = (far(node), 0.0, 0.0, 0.0);
+        // Chips of which no core is active, or all are dedicated, take nobody.
+        let open = || beside.into_iter().filter(|chip| free[*chip] > 0.0);
         for (home, share) in homes.clone().filter(|(home, _)| beside.contains(*home)) {
-            // Who finds no core of the node finds none at home.
-            let lost = near(home).max(far);
+            // Who finds no core of the node finds none at home, and who finds none at home finds
+            // none where the node has no other chip.
+            let waits = far.max(anywhere);
+            let lost = if open().any(|chip| chip != home) {
+                near(home).max(waits)
+            } else {
+                waits
+            };
             put(home, share * (1.0 - lost));
-            aside += share * (lost - far);
-            elsewhere += share * far;
+            aside += share * (lost - waits);
+            elsewhere += share * (waits - anywhere);
+            waited += share * anywhere;
         }
         let spare: f64 = near_idle.slice(beside).iter().sum();
-        for chip in beside.into_iter().filter(|_| aside > 0.0) {
+        let all: f64 = free.slice(beside).iter().sum();
+        for chip in open().filter(|_| aside > 0.0) {
             let part = if spare > 0.0 {
                 near_idle[chip] / spare
             } else {
-                1.0 / beside.len() as f64
+                free[chip] / all
             };
             put(chip, aside * part);
         }
@@ -414,12 +425,19 @@ fn scatter(
         let spare: f64 = others().map(|chip| idle[chip]).sum();
         if spare > 0.0 {
             away[1] += elsewhere;
+            // On each of the others it is less than that, and so of no account.
+            if elsewhere > NOTHING {
+                others().for_each(|chip| put(chip, elsewhere * idle[chip] / spare));
+            }
         } else {
-            elsewhere = 0.0;
+            // Who finds no core anywhere waits for the first that is left.
+            waited += elsewhere;
         }
-        // On each of the others it is less than that, and so of no account.
-        if elsewhere > NOTHING {
-            others().for_each(|chip| put(chip, elsewhere * idle[chip] / spare));
+        for chip in open().filter(|_| waited > 0.0) {
+            let part = waited * free[chip] / all;
+            put(chip, part);
+            let at_home = homes.clone().any(|(home, _)| home == chip);
+            away[0] += if at_home { 0.0 } else { part };
         }
     }
     away

@@ -17,7 +17,7 @@ use crate::steady::windows::slices::ever_run;
 const LITTLE: f64 = 5e-4;
 /// Part of the cores that those have who are not entitled to them, up to which whoever is entitled
 /// to nothing never runs, and from which on it does again: between the two it is as it was.
-const SCARCE: [f64; 2] = [0.005, 0.02];
+pub(in crate::steady) const SCARCE: [f64; 2] = [0.005, 0.02];
 
 impl State {
     /// Whose virtual processors have to wait for cores, and for how much of the time; by how much
@@ -55,6 +55,9 @@ impl State {
         }
         let sharing = scope.active.iter().copied();
         let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
+        if self.machine.hypervisor.policy == Policy::Phyp {
+            return self.share_short((&sharing, cores), forms);
+        }
         let exceeds: Vec<f64> = sharing
             .iter()
             .map(|at| self.gives_way(*at, forms[*at]))
@@ -71,16 +74,13 @@ impl State {
             .map(|(index, at)| claim(&self.doing[*at], forms[*at], lost(index)))
             .collect();
         let granted = grants(&claims, cores, &self.limits);
-        let beyond = |(claim, got): (&Claim, &f64)| (got - claim.entitled).max(0.0);
-        let beyond: f64 = claims.iter().zip(&granted).map(beyond).sum();
-        let all_used = granted.iter().sum::<f64>() > (1.0 - LITTLE) * cores;
+        let left = left_beyond(&claims, &granted, cores);
         self.await_cores(&sharing, &claims, cores);
         self.throw_off(&sharing, forms);
         let mut change = 0.0_f64;
         for (index, told) in claims.iter().zip(&granted).enumerate() {
             let doing = &mut self.doing[sharing[index]];
-            let bound = SCARCE[usize::from(doing.starves)] * cores;
-            doing.starves = all_used && beyond <= bound;
+            doing.starves = left <= SCARCE[usize::from(doing.starves)] * cores;
             let granted = (*told.1, lost(index));
             change = change.max(serve(doing, told.0, granted, self.pace));
         }
@@ -173,7 +173,7 @@ impl State {
     }
 
     /// What daemons and polling take is at most what work leaves of the shared cores.
-    fn leave_room(&mut self, sharing: &[usize], cores: f64) {
+    pub(in crate::steady) fn leave_room(&mut self, sharing: &[usize], cores: f64) {
         let each = || sharing.iter().map(|at| &self.doing[*at]);
         let worked: f64 = each().map(|doing| doing.served * doing.load.vps).sum();
         let beside = |doing: &Doing| (doing.beside - doing.handled.beside).max(0.0);
@@ -186,6 +186,15 @@ impl State {
             }
         }
     }
+}
+
+/// Cores that those have who are not entitled to them; no end of them while some are left.
+pub(in crate::steady) fn left_beyond(claims: &[Claim], granted: &[f64], cores: f64) -> f64 {
+    if granted.iter().sum::<f64>() <= (1.0 - LITTLE) * cores {
+        return f64::INFINITY;
+    }
+    let beyond = |(claim, got): (&Claim, &f64)| (got - claim.entitled).max(0.0);
+    claims.iter().zip(granted).map(beyond).sum()
 }
 
 /// Share of its time that a partition is served which loses so many cores by chance.
@@ -203,7 +212,12 @@ fn crowded(doing: &Doing, lost: f64) -> f64 {
 
 /// A partition has so many cores from now on, and loses some by chance: half of the way at full
 /// pace. By how much what it is served changed.
-fn serve(doing: &mut Doing, claim: &Claim, (granted, lost): (f64, f64), pace: f64) -> f64 {
+pub(in crate::steady) fn serve(
+    doing: &mut Doing,
+    claim: &Claim,
+    (granted, lost): (f64, f64),
+    pace: f64,
+) -> f64 {
     let runs = 1.0 - doing.load.stopped;
     let crowded = crowded(doing, lost);
     let let_run = if claim.wants > granted + 1e-9 {
@@ -292,7 +306,7 @@ impl State {
 }
 
 /// What a partition claims that loses so many cores by chance.
-fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
+pub(in crate::steady) fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
     let Processors::Shared { weight, .. } = &form.partition.processors else {
         return Claim::default();
     };

@@ -28,14 +28,14 @@ const RANGE_NS: [f64; 2] = [10.0, 1e12];
 
 /// Logical cores that run beyond their share and may be thrown off.
 #[derive(Clone, Copy, Debug, Default)]
-struct Beyond {
-    cores: f64,
-    stay_ns: f64,
+pub(in crate::steady) struct Beyond {
+    pub cores: f64,
+    pub stay_ns: f64,
 }
 
 impl Beyond {
     /// How often in a nanosecond one of them is thrown off, if that is after so long.
-    fn thrown(&self, after_ns: f64) -> f64 {
+    pub fn thrown(&self, after_ns: f64) -> f64 {
         let by = after_ns / self.stay_ns;
         if by < 1e-6 {
             return self.cores / after_ns;
@@ -240,6 +240,9 @@ impl State {
     /// Chance that who waits for a core that is left gets another one than its last, because that
     /// is left sooner. Of those of a partition that wait, who left a core comes to it first.
     fn another(&self, at: usize) -> f64 {
+        if self.machine.hypervisor.policy == Policy::Phyp {
+            return 1.0; // Of many that wait hardly anyone gets the core that was its own.
+        }
         (1.0 - 1.0 / self.left_meanwhile.max(1.0)) / self.waiting(at).max(1.0)
     }
 
@@ -279,7 +282,7 @@ impl State {
 }
 
 /// After how long one is thrown off where that happens so often; none where it does not.
-fn after(beyond: &[Beyond], often: f64) -> Option<f64> {
+pub(in crate::steady) fn after(beyond: &[Beyond], often: f64) -> Option<f64> {
     let all = |ns: f64| beyond.iter().map(|of| of.thrown(ns)).sum::<f64>();
     let [mut least, mut most] = RANGE_NS;
     if often <= all(most) {

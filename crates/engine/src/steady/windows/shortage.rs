@@ -1,0 +1,225 @@
+//! Under PowerVM: who is without a core while more want one than there are.
+//!
+//! How many want one is a number with a mean and a variance. For a part of the time it is above the
+//! cores, and then each partition wants more than on the mean, the more the more its own number
+//! varies:
+//!
+//! ```text
+//! wants while short = mean + variance (all while short - all on the mean) / variance of all
+//! ```
+//! What there is goes to those that are entitled to it, the rest by weight; those that are entitled
+//! to more than there is get as large a part each. So cores are idle in the rest of the time however
+//! much is wanted on the mean, and those that come and go lose more of them than those that stay.
+
+use crate::steady::layout::form::Form;
+use crate::steady::layout::state::{Doing, State};
+use crate::steady::queues::capped::varies_over;
+use crate::steady::queues::chances::{above, mean_beyond};
+use crate::steady::queues::grants::{grants, Claim};
+use crate::steady::queues::scarce::Scarce;
+use crate::steady::windows::share::{claim, left_beyond, serve, SCARCE};
+
+/// Chance that more want a core than there are below which it never comes about.
+const NEVER: f64 = 1e-6;
+
+/// What a partition wants: on the mean, its variance, and at most.
+#[derive(Clone, Copy, Debug)]
+struct Wants {
+    mean: f64,
+    variance: f64,
+    most: f64,
+}
+
+/// How much more all want than there is.
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    /// Cores that are lacking, over all of the time.
+    lacking: f64,
+    /// What each wants more in that time, by its variance.
+    tilt: f64,
+}
+
+impl Short {
+    /// Nothing where all that may run at once do.
+    fn of(all: Wants, cores: f64) -> Option<Self> {
+        if all.most <= cores {
+            return None;
+        }
+        let deviation = all.variance.sqrt();
+        if deviation < 1e-9 {
+            let lacking = (all.mean - cores).max(0.0);
+            let tilt = 0.0;
+            return (lacking > 0.0).then_some(Self { lacking, tilt });
+        }
+        let time = above((cores - all.mean) / deviation);
+        let lacking = mean_beyond(all.mean, all.variance, cores);
+        let tilt = (cores + lacking / time.max(NEVER) - all.mean) / all.variance;
+        (time > NEVER).then_some(Self { lacking, tilt })
+    }
+}
+
+impl State {
+    /// Who gets how many of the cores; by how much that changed.
+    pub(in crate::steady) fn share_short(
+        &mut self,
+        (sharing, cores): (&[usize], f64),
+        forms: &[&Form],
+    ) -> f64 {
+        let claims = sharing
+            .iter()
+            .map(|at| claim(&self.doing[*at], forms[*at], 0.0));
+        let claims: Vec<Claim> = claims.collect();
+        // Within caps and pools, as if there were cores for all.
+        let within = grants(&claims, f64::INFINITY, &self.limits);
+        let wants: Vec<Wants> = (0..sharing.len())
+            .map(|index| wants(&self.doing[sharing[index]], &claims[index], within[index]))
+            .collect();
+        let sum = |of: fn(&Wants) -> f64| wants.iter().map(of).sum();
+        let all = Wants {
+            mean: sum(|one| one.mean),
+            variance: sum(|one| one.variance),
+            most: sum(|one| one.most),
+        };
+        let short = Short::of(all, cores);
+        let lost = match short {
+            Some(short) => self.lost_while_short((sharing, forms), (&claims, &wants), short, cores),
+            None => vec![0.0; sharing.len()],
+        };
+        let granted: Vec<f64> = within
+            .iter()
+            .zip(&lost)
+            .map(|(all, own)| all - own)
+            .collect();
+        let left = left_beyond(&claims, &granted, cores);
+        let mut change = 0.0_f64;
+        for (index, at) in sharing.iter().enumerate() {
+            let pace = self.pace;
+            let doing = &mut self.doing[*at];
+            doing.starves = left <= SCARCE[usize::from(doing.starves)] * cores;
+            change = change.max(serve(doing, &claims[index], (granted[index], 0.0), pace));
+            let part = short.map_or(0.0, |short| lost[index] / short.lacking.max(1e-12));
+            let own = wants[index];
+            doing.scarce = (part > 0.0 && !forms[*at].stays).then(|| Scarce {
+                others: all.mean - own.mean,
+                variance: (all.variance - own.variance).max(0.0),
+                cores,
+                beside: own.mean * (1.0 / part - 1.0),
+                size: doing.scarce.map_or(1.0, |of| of.size),
+            });
+        }
+        self.evict(full(all, cores), sharing, forms);
+        self.leave_room(sharing, cores);
+        change
+    }
+
+    /// Cores that each is without, over all of the time.
+    fn lost_while_short(
+        &self,
+        (sharing, forms): (&[usize], &[&Form]),
+        (claims, wants): (&[Claim], &[Wants]),
+        short: Short,
+        cores: f64,
+    ) -> Vec<f64> {
+        let claims = sharing.iter().zip(claims).zip(wants);
+        let mut claims: Vec<Claim> = claims
+            .map(|((at, claim), own)| {
+                let wants = (own.mean + short.tilt * own.variance).min(own.most);
+                let beyond = self.beyond_in_windows(*at, forms[*at]);
+                let entitled = 1.0 - (beyond / self.doing[*at].load.vps.max(1e-12)).min(1.0);
+                Claim {
+                    wants,
+                    entitled: wants * entitled,
+                    // What they want is within the limits of their groups.
+                    group: None,
+                    ..*claim
+                }
+            })
+            .collect();
+        let entitled: f64 = claims.iter().map(|claim| claim.entitled).sum();
+        for claim in &mut claims {
+            claim.entitled *= (cores / entitled.max(1e-12)).min(1.0);
+        }
+        let got = grants(&claims, cores, &[]);
+        let lost = claims
+            .iter()
+            .zip(&got)
+            .map(|(claim, got)| claim.wants - got);
+        let lost: Vec<f64> = lost.map(|cores| cores.max(0.0)).collect();
+        let size = short.lacking / lost.iter().sum::<f64>().max(1e-12);
+        let each = lost.iter().zip(wants);
+        each.map(|(lost, own)| (size * lost).min(own.mean))
+            .collect()
+    }
+
+    /// What a partition wants beyond what it is entitled to, window by window: in some it wants more
+    /// than on the mean.
+    fn beyond_in_windows(&self, at: usize, form: &Form) -> f64 {
+        let doing = &self.doing[at];
+        mean_beyond(doing.load.vps, self.varies_in_windows(at, form), doing.due)
+    }
+
+    /// Variance of what a partition wants in a window.
+    pub(in crate::steady) fn varies_in_windows(&self, at: usize, form: &Form) -> f64 {
+        if form.stays {
+            return 0.0;
+        }
+        let doing = &self.doing[at];
+        let burst_ns = form.demand.burst * doing.ns[1] + doing.reload_ns;
+        let window_ns = self.machine.hypervisor.window_ns as f64;
+        varies_over(burst_ns / window_ns) * doing.load.vps_variance
+    }
+}
+
+/// Chance that all cores are taken when somebody comes.
+fn full(all: Wants, cores: f64) -> f64 {
+    if all.most <= cores {
+        return 0.0;
+    }
+    above((cores - 0.5 - all.mean) / all.variance.sqrt().max(1e-9))
+}
+
+/// What one wants that gets so much within its own limits.
+fn wants(doing: &Doing, claim: &Claim, within: f64) -> Wants {
+    let part = (within / claim.wants.max(1e-12)).min(1.0);
+    Wants {
+        mean: within,
+        variance: part * part * doing.load.vps_variance,
+        most: claim.limit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mean: f64, variance: f64) -> Wants {
+        Wants {
+            mean,
+            variance,
+            most: 100.0,
+        }
+    }
+
+    #[test]
+    fn what_is_lacking_is_what_is_beyond_the_cores_however_much_is_wanted() {
+        for mean in [4.0, 8.0, 12.0] {
+            let short = Short::of(all(mean, 4.0), 8.0).expect("it is short at times");
+            assert!((short.lacking - mean_beyond(mean, 4.0, 8.0)).abs() < 1e-12);
+            // All that is wanted while there is not enough is more than there is.
+            let wanted = mean + 4.0 * short.tilt;
+            assert!(wanted > 8.0 && wanted >= mean, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_never_varies_lacks_what_is_above_the_cores() {
+        let short = Short::of(all(10.0, 0.0), 8.0).expect("it is always short");
+        assert_eq!((short.lacking, short.tilt), (2.0, 0.0));
+        assert!(Short::of(all(7.0, 0.0), 8.0).is_none());
+        let few = Wants {
+            most: 8.0,
+            ..all(7.0, 4.0)
+        };
+        assert!(Short::of(few, 8.0).is_none());
+    }
+}
