@@ -118,25 +118,6 @@ def powervm(dice: random.Random, *, dedicated: bool = False) -> tuple[Table, lis
     return data, shares
 
 
-def busy(dice: random.Random) -> tuple[Table, list[float]]:
-    """A Power machine on which work that comes and goes uses most of the active cores."""
-    data, shares = powervm(dice)
-    partitions: Any = data["partition"]
-    wanted = entitled = 0.0
-    for at, one in enumerate(partitions):
-        one.pop("home", None)
-        processors = one["processors"]
-        processors["capped"] = False
-        while one["workload"]["kind"] not in ("transactions", "users"):
-            one["workload"], shares[at] = workload(dice, processors["virtual"], one["smt"])
-        wanted += shares[at] * processors["virtual"]
-        entitled += processors["entitlement"]
-    _, nodes, cores, _ = POWER[cast(str, cast(Any, data["machine"])["model"])]
-    active = math.ceil(max(wanted / dice.choice([0.65, 0.75, 0.85]), entitled, 1.0))
-    cast(Any, data["machine"])["active_cores"] = min(active, nodes * cores)
-    return data, shares
-
-
 def prsm(dice: random.Random) -> tuple[Table, list[float]]:
     """Linux partitions of a Z machine, by weight in both polarizations."""
     model = dice.choice(["ibm-z10", "ibm-z196", "ibm-zec12", "ibm-z13", "ibm-z14", "ibm-z15"])
@@ -419,9 +400,41 @@ def guests(dice: random.Random) -> tuple[Table, list[float]]:
     return data, _with_several(dice, data, shares)
 
 
+def busy(dice: random.Random, platform: str) -> tuple[Table, list[float]]:
+    """The same of a platform, of which work that comes and goes uses most of the active cores."""
+    data, shares = PLATFORMS[platform](dice)
+    partitions, machine = cast(Any, data["partition"]), cast(Any, data["machine"])
+    wanted = least = 0.0
+    for at, one in enumerate(partitions):
+        one.pop("home", None)
+        processors = one["processors"]
+        processors.pop("capped", None)
+        virtual = processors["virtual"]
+        while one["workload"]["kind"] not in ("transactions", "users"):
+            one["workload"], shares[at] = workload(dice, virtual, one.get("smt", 1))
+        wanted += shares[at] * virtual
+        if platform == "powervm":
+            least += processors["entitlement"]
+        elif platform == "prsm":
+            least = max(least, virtual)
+    # Hosts have as many cores on each of two sockets, an EPYC whole chips of four.
+    step = {"intel": 2, "amd-e": 8}.get(machine["model"][:5], 1)
+    wanted /= dice.choice([0.65, 0.75, 0.85]) * machine.get("threads", 1)
+    active = step * math.ceil(max(wanted, least, 1.0) / step)
+    machine["active_cores"] = min(active, _cores(machine["model"]))
+    return data, shares
+
+
+def _cores(model: str) -> int:
+    """Cores of a machine, or as many as some of its partitions use at most."""
+    if model in POWER:
+        _, nodes, cores, _ = POWER[model]
+        return nodes * cores
+    return 36 if "intel" in model else 128 if "epyc" in model else 96
+
+
 PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "powervm": powervm,
-    "busy": busy,
     "dedicated": lambda dice: powervm(dice, dedicated=True),
     "prsm": prsm,
     "several": several,
@@ -436,4 +449,8 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "guests": guests,
     "locks": locks,
     "soft": soft,
+    "busy_powervm": lambda dice: busy(dice, "powervm"),
+    "busy_prsm": lambda dice: busy(dice, "prsm"),
+    "busy_linux": lambda dice: busy(dice, "linux"),
+    "busy_credit2": lambda dice: busy(dice, "credit2"),
 }
