@@ -134,7 +134,7 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["study", "z14-caf"]) == 0
     out = capsys.readouterr().out
     assert "calibration: 70 of 70 rows within tolerance" in out
-    assert "informed: 8 of 11 rows within tolerance, null model 8" in out
+    assert "informed: 11 of 11 rows within tolerance, null model 8" in out
     assert "by construction: 16 rows, 15 within; no evidence" in out
 
 

@@ -119,6 +119,20 @@ def test_paging_that_bounds_throughput_is_told() -> None:
     assert any("less than 80 % busy" in line for line in found.verdict)
 
 
+def test_growth_beyond_the_capability_is_not_trusted_where_processors_idle() -> None:
+    """With all busy it is a finding: tiles on layer 2 were published to grow so."""
+
+    def said(busy: float, etr: float) -> str:
+        sizes = (run(16, 1000.0, {"useful": 100.0}), run(32, etr, {"useful": 90.0}, busy))
+        return " ".join(result(*sizes).verdict)
+
+    # 16 processors that are 95 % busy, and 32 that are 75: 100 x 1600 / 75 for 100 x 1000 / 95.
+    doubted = "grows more than the machine's capability (2.03 for 1.79 with 32) is not to be relied"
+    assert doubted in said(75.0, 1600.0)
+    assert "relied" not in said(75.0, 1300.0)
+    assert "relied" not in said(95.0, 2000.0)
+
+
 def test_kinds_add_up_to_the_processor_time_of_a_transaction() -> None:
     books = {cause.name: float(i + 1) for i, cause in enumerate(CAUSES)}
     costs = costs_of(run(16, 500.0, books)[1], "zvm")

@@ -205,14 +205,29 @@ def _caveats(result: Scaled) -> list[str]:
             "topology: no table has it."
         )
     low = [
-        size.processors
+        size
         for size in result.sizes
         if (size.metric(result.partition, "busy_pct") or 0.0) < _UNBOUND_PCT
     ]
     if low:
         lines.append(
-            f"With {listed([str(n) for n in low])} processors they are less than "
+            f"With {listed([str(size.processors) for size in low])} processors they are less than "
             f"{_UNBOUND_PCT:.0f} % busy: ITR is a little high there, since processors work more "
-            "efficiently when less busy."
+            f"efficiently when less busy.{_too_good(low)}"
         )
     return lines
+
+
+def _too_good(low: list[Size]) -> str:
+    """That sizes with idle processors do better than the capability curve is the model's lack of
+    what idle processors cost, as far as published runs tell.
+    """
+    above = [size for size in low if size.itr_ratio > size.capability_ratio]
+    if not above:
+        return ""
+    most = max(above, key=lambda size: size.itr_ratio / size.capability_ratio)
+    return (
+        f" That it grows more than the machine's capability ({most.itr_ratio:.2f} for "
+        f"{most.capability_ratio:.2f} with {most.processors}) is not to be relied on: published "
+        "runs of such work stay below it (study zvm-80-memory-rich)."
+    )
