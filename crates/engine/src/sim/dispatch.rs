@@ -90,11 +90,12 @@ impl<S: System> World<S> {
         }
     }
 
-    /// A record of a dispatch begins now.
+    /// A record of a dispatch begins now, or when the core is out of idling.
     pub fn start_record(&mut self, vp: VpId) {
         let excess = self.sys.is_on_excess(vp);
+        let from = self.vp(vp).core.map(|core| self.at.cores[core].settled_at);
         let v = &mut self.at.vps[vp];
-        v.record_from = self.now;
+        v.record_from = from.unwrap_or_default().max(self.now);
         v.record_excess = excess;
     }
 }

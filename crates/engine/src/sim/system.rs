@@ -148,6 +148,9 @@ pub trait System: Sized {
         world.run_on(job, to);
     }
 
+    /// A process has woken others and has work of its own.
+    fn has_woken(_world: &mut World<Self>, _vp: VpId) {}
+
     /// Whether a queue lock whose next owner is off its core goes to whoever comes to it.
     fn steals(&self, _partition: PartitionId) -> bool {
         false

@@ -137,6 +137,10 @@ impl System for Host {
         world.pass_on(job, by, to);
     }
 
+    fn has_woken(world: &mut World<Self>, vp: VpId) {
+        world.pays_for_wakes(vp);
+    }
+
     fn signals(&mut self, by: Option<VpId>) {
         self.signals_of(by);
     }
