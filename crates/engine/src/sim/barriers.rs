@@ -46,7 +46,7 @@ impl<S: System> World<S> {
         }
     }
 
-    /// A thread of a program wakes, woken by another process or not, and begins its part of the step.
+    /// A thread of a program wakes, woken by another process or not; it begins its part of a step.
     fn start_part(&mut self, load: LoadId, program: u32, thread: u16, by: Option<VpId>) {
         let first = program as usize * usize::from(self.threads_of_program(load));
         let of = &mut self.loads[load];
