@@ -82,9 +82,6 @@ impl<S: System> World<S> {
     /// Goes through those that count who runs, of each load of a partition, where that is anything
     /// but what it is on average.
     fn each_crowd(&mut self, partition: PartitionId, each: impl Fn(&mut Crowd)) {
-        if !self.sys.in_step(&self.spec) {
-            return;
-        }
         for load in self.loads_of(partition) {
             each(self.table.spreads[load.index()].crowd());
         }

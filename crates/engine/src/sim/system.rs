@@ -22,7 +22,7 @@ use crate::guest::Cpu;
 use crate::hypervisor::State;
 use crate::ids::{CoreId, PartitionId, ThreadId, VpId};
 use crate::kernel::Key;
-use crate::spec::Spec;
+use crate::spec::{Partition, Spec};
 
 /// Columns of the partition table that only z/VM fills.
 pub const GUEST_COLUMNS: usize = 18;
@@ -156,10 +156,8 @@ pub trait System: Sized {
         false
     }
 
-    /// Whether it runs the virtual processors of a machine together and lets them rest together.
-    fn in_step(&self, _spec: &Spec) -> bool {
-        false
-    }
+    /// Whether the virtual processors of a partition run together and rest together.
+    fn in_step(spec: &Spec, partition: &Partition) -> bool;
 
     /// Whether one that waits for a lock sleeps until it is kicked.
     fn stays_in_line(&self, _vp: VpId) -> bool {

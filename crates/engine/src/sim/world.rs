@@ -184,6 +184,13 @@ impl<S: System> World<S> {
             at,
             spec,
         };
+        for of in world.partitions() {
+            if S::in_step(&world.spec, world.spec_of(of)) {
+                for load in world.loads_of(of) {
+                    world.table.spreads[load.index()].crowd().listen();
+                }
+            }
+        }
         for of in world.changes.starts_later() {
             world.guests[of].runs_from = When::NEVER;
         }
