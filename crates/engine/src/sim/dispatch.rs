@@ -82,6 +82,9 @@ impl<S: System> World<S> {
     /// Goes through those that count who runs, of each load of a partition, where that is anything
     /// but what it is on average.
     fn each_crowd(&mut self, partition: PartitionId, each: impl Fn(&mut Crowd)) {
+        if !self.has_crowds {
+            return;
+        }
         for load in self.loads_of(partition) {
             each(self.table.spreads[load.index()].crowd());
         }

@@ -126,6 +126,8 @@ pub struct World<S: System> {
     pub changes: Changes,
     /// Partitions that are started, or stopped, once the window is handed out.
     pub goes_on: Vec<(PartitionId, bool)>,
+    /// Whether some partition's virtual processors run together and rest together.
+    pub has_crowds: bool,
 }
 
 impl<S: System> World<S> {
@@ -161,6 +163,7 @@ impl<S: System> World<S> {
             now: 0,
             changes,
             goes_on: Vec::new(),
+            has_crowds: false,
             timers: at
                 .cores
                 .ids()
@@ -186,6 +189,7 @@ impl<S: System> World<S> {
         };
         for of in world.partitions() {
             if S::in_step(&world.spec, world.spec_of(of)) {
+                world.has_crowds = true;
                 for load in world.loads_of(of) {
                     world.table.spreads[load.index()].crowd().listen();
                 }
