@@ -187,14 +187,7 @@ impl<S: System> World<S> {
             at,
             spec,
         };
-        for of in world.partitions() {
-            if S::in_step(&world.spec, world.spec_of(of)) {
-                world.has_crowds = true;
-                for load in world.loads_of(of) {
-                    world.table.spreads[load.index()].crowd().listen();
-                }
-            }
-        }
+        world.listen_to_crowds();
         for of in world.changes.starts_later() {
             world.guests[of].runs_from = When::NEVER;
         }
@@ -203,6 +196,18 @@ impl<S: System> World<S> {
             world.set_online(of, vps, smt);
         }
         world
+    }
+
+    /// Those that run at once are counted where they run together and rest together.
+    fn listen_to_crowds(&mut self) {
+        for of in self.partitions() {
+            if S::in_step(&self.spec, self.spec_of(of)) {
+                self.has_crowds = true;
+                for load in self.loads_of(of) {
+                    self.table.spreads[load.index()].crowd().listen();
+                }
+            }
+        }
     }
 
     /// Schedules an event.
