@@ -94,6 +94,14 @@ def test_what_a_capped_partition_waits_beside_a_lock_for_which_threads_sleep_is_
     assert solved.metric("capped", "response_ms_mean").mean is None
 
 
+def test_beside_a_lock_for_which_threads_spin_what_it_waits_is_told() -> None:
+    lock = '{ base = "oltp", lock_kind = "queue", lock_share = 0.02, lock_hold_instructions = 5e3 }'
+    text = HEAD.format(seconds=1) + shared("capped", 1.0, 6, 100, "oltp")
+    solved = Scenario.from_toml(text.replace('"oltp"', lock)).solve()
+    assert solved.limited == ()
+    assert solved.metric("capped", "response_ms_mean").mean is not None
+
+
 def test_who_leaves_a_core_of_prsm_that_nobody_else_wants_finds_it_again() -> None:
     """Entitled to 0.57 of eight cores, and at work on more than four: as many want a core as there
     are now and then, but all that wait are its own. A run takes 4.7 cores, and 0.7 of the bursts

@@ -3,9 +3,13 @@
 
 mod common;
 
-use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads, HALTING_IN_DOMAIN};
-use common::{loops, run, SECOND};
+use common::host::{
+    cgroup, group, host_machine, host_spec, of_cgroup, of_kvm, plain_kvm, threads,
+    HALTING_IN_DOMAIN,
+};
+use common::{capped, loops, machine, partition, run, spec, MS, SECOND};
 use homenode_engine::spec::{HostThreads, Kvm, LockKind, Partition, Policy, Spec};
+use homenode_engine::steady::solve;
 
 const KINDS: [LockKind; 3] = [LockKind::Queue, LockKind::Ticket, LockKind::TestAndSet];
 
@@ -80,5 +84,61 @@ fn a_lock_does_not_ask_how_often_occupancy_is_taken_anew() {
         for some in [short, long] {
             assert!((some / usual - 1.0).abs() < 0.1, "{told}");
         }
+    }
+}
+
+/// Eight threads that share a lock and may use so many processors on average [instructions in a
+/// nanosecond of a processor].
+fn rate(spec: &Spec) -> f64 {
+    let outcome = run(spec, 0);
+    outcome.total("a", "instructions") / outcome.total("a", "busy_ns")
+}
+
+/// A partition of PowerVM that is capped at so many cores.
+fn at_cap(cap: f64, (kind, share): (LockKind, f64)) -> Spec {
+    let mut one = partition("a", capped(cap, 8), loops(8));
+    one.profile.lock_share = share;
+    one.profile.lock_hold_instructions = 200.0;
+    one.profile.lock_kind = kind;
+    let mut made = spec(machine("core:8"), vec![one]);
+    (made.warmup_ns, made.duration_ns) = (SECOND, 2 * SECOND);
+    made
+}
+
+/// Processes of a Linux host with a quota of so many processors.
+fn under_quota(cpus: u64, lock: (LockKind, f64)) -> Spec {
+    let mut around = cgroup("g", 100);
+    around.quota_ns = (cpus < 8).then_some(cpus * 100 * MS);
+    let host = host_machine(Policy::Linux, "core:8");
+    let mut made = host_spec(host, vec![around], vec![guest("a", 8, of_cgroup(0), lock)]);
+    (made.warmup_ns, made.duration_ns) = (SECOND, 2 * SECOND);
+    made
+}
+
+/// Whoever stops at a cap or a quota stops together with all others: while they run they meet as
+/// many at a lock as without one, however short they run.
+#[test]
+fn a_cap_makes_no_lock_cheaper() {
+    for lock in KINDS.map(|kind| (kind, 0.1)) {
+        let (free, stopped) = (rate(&at_cap(8.0, lock)), rate(&at_cap(2.0, lock)));
+        assert!(
+            (stopped / free - 1.0).abs() < 0.1,
+            "{lock:?}: {stopped} {free}"
+        );
+        let (free, stopped) = (rate(&under_quota(8, lock)), rate(&under_quota(4, lock)));
+        assert!(
+            (stopped / free - 1.0).abs() < 0.1,
+            "{lock:?}: {stopped} {free}"
+        );
+        let solved = solve(&at_cap(2.0, lock)).expect("it has a steady state");
+        let found = &solved.partitions[0];
+        let (told, stopped) = (
+            found.instructions / found.cores / 1e9,
+            rate(&at_cap(2.0, lock)),
+        );
+        assert!(
+            (told / stopped - 1.0).abs() < 0.1,
+            "{lock:?}: {told} {stopped}"
+        );
     }
 }

@@ -467,3 +467,34 @@ fn whom_its_own_processor_wakes_comes_at_once_however_preemption_is() {
     // As it begins, both are new, and nobody's processor makes them.
     assert!((lazy.1 / full.1 - 1.0).abs() < 0.02, "{full:?} {lazy:?}");
 }
+
+/// A program of as many threads as there are processors, each with 100 us to do in a step.
+fn program(count: u16) -> Partition {
+    let workload = Workload::Barriers {
+        count: 1,
+        threads: count,
+        burst_work: Distribution::Constant,
+    };
+    let mut one = group("a", threads(count, 100, of_cgroup(0)), workload);
+    one.profile.instructions_per_unit = f64::from(count) * 100.0 * US;
+    one
+}
+
+/// Whoever is last wakes all others one after the other: he is so much later himself, and each
+/// of them by the interrupts sent before its own and by its way out of idling.
+#[test]
+fn who_wakes_many_pays_for_each() {
+    for (count, interrupt, idle) in [(2, 3, 5), (4, 3, 5), (8, 3, 5), (4, 0, 0), (4, 10, 2)] {
+        let spec = host(
+            &format!("core:{count}"),
+            waking(interrupt, idle),
+            vec![program(count)],
+        );
+        let (cpu, lasts) = transaction(&run(&spec, 0));
+        let others = f64::from(count) - 1.0;
+        let (sent, way) = (interrupt as f64 * US, idle as f64 * US);
+        close(cpu, f64::from(count) * 100.0 * US + others * sent);
+        let (last_woken, waker) = ((others - 1.0) * sent + way, others * sent);
+        close(lasts, 100.0 * US + last_woken.max(waker));
+    }
+}

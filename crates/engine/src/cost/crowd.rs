@@ -18,6 +18,8 @@ struct Sums {
 /// Those of a partition that run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crowd {
+    /// Whether anybody tells who comes and goes.
+    told: bool,
     running: u32,
     counted_to: u64,
     window: Sums,
@@ -28,6 +30,7 @@ pub struct Crowd {
 impl Default for Crowd {
     fn default() -> Self {
         Self {
+            told: false,
             running: 0,
             counted_to: 0,
             window: Sums::default(),
@@ -38,9 +41,17 @@ impl Default for Crowd {
 }
 
 impl Crowd {
+    /// It is told from now on who comes and goes.
+    pub fn listen(&mut self) {
+        self.told = true;
+    }
+
     /// One more runs from now on.
     #[inline]
     pub fn come(&mut self, now: u64) {
+        if !self.told {
+            return;
+        }
         self.count(now);
         self.running += 1;
     }
@@ -48,6 +59,9 @@ impl Crowd {
     /// One fewer does.
     #[inline]
     pub fn go(&mut self, now: u64) {
+        if !self.told {
+            return;
+        }
         self.count(now);
         self.running -= 1;
     }
@@ -71,6 +85,11 @@ impl Crowd {
         }
     }
 
+    /// So many times as many as on average run at once.
+    pub fn gather(&mut self, factor: f64) {
+        self.factor = factor;
+    }
+
     /// Those whom one that works meets at a lock, over how many work on average.
     pub fn factor(&self) -> f64 {
         self.factor
@@ -83,6 +102,7 @@ mod tests {
 
     fn after(windows: u64, each: impl Fn(&mut Crowd, u64)) -> Crowd {
         let mut crowd = Crowd::default();
+        crowd.listen();
         for window in 0..windows {
             let from = 1_000 * window;
             each(&mut crowd, from);

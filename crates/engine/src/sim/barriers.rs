@@ -6,8 +6,9 @@
 //! thread 3  work ............   | work .
 //! ```
 //! A step is a transaction: it lasts until the last thread has done its part. That one goes on
-//! where it is, and wakes the others, which slept. So what holds up one thread holds up all: a step
-//! takes as long as its largest part, or as the thread that had no processor.
+//! where it is, and wakes the others, which slept, one after the other: of plain processes each
+//! such wake-up takes its time. So what holds up one thread holds up all: a step takes as long as
+//! its largest part, or as the thread that had no processor.
 
 use super::system::System;
 use super::world::World;
@@ -34,7 +35,7 @@ impl<S: System> World<S> {
         of.at_work = vec![threads; count as usize];
         for program in 0..count {
             self.arrived(load);
-            (0..threads).for_each(|thread| self.start_part(load, program, thread));
+            (0..threads).for_each(|thread| self.start_part(load, program, thread, None));
         }
     }
 
@@ -45,8 +46,8 @@ impl<S: System> World<S> {
         }
     }
 
-    /// A thread of a program wakes and begins its part of the step.
-    fn start_part(&mut self, load: LoadId, program: u32, thread: u16) {
+    /// A thread of a program wakes, woken by another process or not; it begins its part of a step.
+    fn start_part(&mut self, load: LoadId, program: u32, thread: u16, by: Option<VpId>) {
         let first = program as usize * usize::from(self.threads_of_program(load));
         let of = &mut self.loads[load];
         let partition = of.partition;
@@ -58,7 +59,13 @@ impl<S: System> World<S> {
             ..Job::new((partition, load), JobKind::Member, instructions, self.now)
         });
         self.meters.integrate(partition, self.now).runnable += 1;
-        self.make_runnable(job);
+        let last = self.jobs.peek(job).last_cpu;
+        let last = (last != NO_CPU).then_some(last);
+        let free = by.and_then(|by| Some((by, self.guests[partition].queues.choose(last)?)));
+        match free {
+            Some((by, cpu)) => S::pass_on(self, job, by, cpu),
+            None => _ = self.make_runnable(job),
+        }
     }
 
     /// A thread has done its part: it sleeps, or the step is done.
@@ -87,8 +94,13 @@ impl<S: System> World<S> {
         self.threads[at].instructions += part;
         self.lay_out_in_place(id, at);
         let others = (0..threads).filter(|other| *other != member);
+        let partition = self.vp(vp).partition;
+        let by = self.sys.is_processes(&self.spec, partition).then_some(vp);
         self.sys.signals(Some(vp));
-        others.for_each(|other| self.start_part(load, program, other));
+        others.for_each(|other| self.start_part(load, program, other, by));
         self.sys.signals(None);
+        if by.is_some() {
+            S::has_woken(self, vp);
+        }
     }
 }

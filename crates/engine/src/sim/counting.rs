@@ -65,7 +65,7 @@ impl<S: System> World<S> {
         let v = self.vp(vp);
         let since = |ns: u64| ns.saturating_sub(self.spec.warmup_ns) as i64;
         [
-            since(v.record_from),
+            since(v.record_from.min(self.now)),
             since(self.now),
             i64::from(v.partition),
             i64::from(v.index),

@@ -82,7 +82,7 @@ impl<S: System> World<S> {
     /// Goes through those that count who runs, of each load of a partition, where that is anything
     /// but what it is on average.
     fn each_crowd(&mut self, partition: PartitionId, each: impl Fn(&mut Crowd)) {
-        if !self.sys.in_step(&self.spec) {
+        if !self.has_crowds {
             return;
         }
         for load in self.loads_of(partition) {
@@ -90,11 +90,12 @@ impl<S: System> World<S> {
         }
     }
 
-    /// A record of a dispatch begins now.
+    /// A record of a dispatch begins now, or when the core is out of idling.
     pub fn start_record(&mut self, vp: VpId) {
         let excess = self.sys.is_on_excess(vp);
+        let from = self.vp(vp).core.map(|core| self.at.cores[core].settled_at);
         let v = &mut self.at.vps[vp];
-        v.record_from = self.now;
+        v.record_from = from.unwrap_or_default().max(self.now);
         v.record_excess = excess;
     }
 }

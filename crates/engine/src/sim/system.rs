@@ -22,7 +22,7 @@ use crate::guest::Cpu;
 use crate::hypervisor::State;
 use crate::ids::{CoreId, PartitionId, ThreadId, VpId};
 use crate::kernel::Key;
-use crate::spec::Spec;
+use crate::spec::{Partition, Spec};
 
 /// Columns of the partition table that only z/VM fills.
 pub const GUEST_COLUMNS: usize = 18;
@@ -148,15 +148,16 @@ pub trait System: Sized {
         world.run_on(job, to);
     }
 
+    /// A process has woken others and has work of its own.
+    fn has_woken(_world: &mut World<Self>, _vp: VpId) {}
+
     /// Whether a queue lock whose next owner is off its core goes to whoever comes to it.
     fn steals(&self, _partition: PartitionId) -> bool {
         false
     }
 
-    /// Whether it runs the virtual processors of a machine together and lets them rest together.
-    fn in_step(&self, _spec: &Spec) -> bool {
-        false
-    }
+    /// Whether the virtual processors of a partition run together and rest together.
+    fn in_step(spec: &Spec, partition: &Partition) -> bool;
 
     /// Whether one that waits for a lock sleeps until it is kicked.
     fn stays_in_line(&self, _vp: VpId) -> bool {

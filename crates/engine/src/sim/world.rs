@@ -126,6 +126,8 @@ pub struct World<S: System> {
     pub changes: Changes,
     /// Partitions that are started, or stopped, once the window is handed out.
     pub goes_on: Vec<(PartitionId, bool)>,
+    /// Whether some partition's virtual processors run together and rest together.
+    pub has_crowds: bool,
 }
 
 impl<S: System> World<S> {
@@ -161,6 +163,7 @@ impl<S: System> World<S> {
             now: 0,
             changes,
             goes_on: Vec::new(),
+            has_crowds: false,
             timers: at
                 .cores
                 .ids()
@@ -184,6 +187,7 @@ impl<S: System> World<S> {
             at,
             spec,
         };
+        world.listen_to_crowds();
         for of in world.changes.starts_later() {
             world.guests[of].runs_from = When::NEVER;
         }
@@ -192,6 +196,18 @@ impl<S: System> World<S> {
             world.set_online(of, vps, smt);
         }
         world
+    }
+
+    /// Those that run at once are counted where they run together and rest together.
+    fn listen_to_crowds(&mut self) {
+        for of in self.partitions() {
+            if S::in_step(&self.spec, self.spec_of(of)) {
+                self.has_crowds = true;
+                for load in self.loads_of(of) {
+                    self.table.spreads[load.index()].crowd().listen();
+                }
+            }
+        }
     }
 
     /// Schedules an event.

@@ -206,6 +206,12 @@ impl Partition {
         }
     }
 
+    /// Whether its virtual processors begin each window together and rest until the next one.
+    pub fn begins_windows_together(&self, machine: &Machine) -> bool {
+        let capped = matches!(self.processors, Processors::Shared { capped: true, .. });
+        capped && machine.hypervisor.policy == Policy::Phyp
+    }
+
     /// It with one of its loads alone.
     pub fn with_load(&self, place: usize) -> Self {
         let (name, workload, profile) = self.load(place);

@@ -367,6 +367,12 @@ impl State {
                 self.row[chip] = site.share * doing.served * doing.load.vps * site.cores();
             }
             self.spreads[at].set_cores(&self.tree, &self.row);
+            if doing.in_step {
+                // Those that run meet at a lock all that have work, not as many as on average.
+                self.spreads[at]
+                    .crowd()
+                    .gather(1.0 / doing.served.max(1e-6));
+            }
         }
         if scope.whole {
             let spreads = &self.spreads;

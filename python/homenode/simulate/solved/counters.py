@@ -77,7 +77,7 @@ def is_limited(spec: Spec, partition: PartitionSpec) -> bool:
     pool = spec["pools"][shared["pool"]]["maximum"]
     caps = shared.get("prsm", {})
     profile = partition["profile"]
-    sleeps = profile["lock_share"] > 0.0 and profile["lock_kind"] == "sleeping"
+    sleeps = profile["lock_share"] > 0.0 and profile.get("lock_kind") == "sleeping"
     alone = "beside" not in partition and not sleeps
     is_solved = spec["machine"]["hypervisor"]["policy"] == "phyp" and alone
     return (

@@ -30,7 +30,7 @@ use crate::guest::Cpu;
 use crate::hypervisor::{HostScheduler, Mode, State};
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::{Key, When};
-use crate::spec::{Policy, Processors, Spec};
+use crate::spec::{Partition, Policy, Processors, Spec};
 
 pub use state::Host;
 
@@ -137,6 +137,10 @@ impl System for Host {
         world.pass_on(job, by, to);
     }
 
+    fn has_woken(world: &mut World<Self>, vp: VpId) {
+        world.pays_for_wakes(vp);
+    }
+
     fn signals(&mut self, by: Option<VpId>) {
         self.signals_of(by);
     }
@@ -146,8 +150,18 @@ impl System for Host {
         guest.is_some_and(|guest| guest.kvm.paravirtual_locks.is_some())
     }
 
-    fn in_step(&self, spec: &Spec) -> bool {
-        spec.machine.hypervisor.policy == Policy::Esxi
+    fn in_step(spec: &Spec, partition: &Partition) -> bool {
+        let Processors::Shared { host, .. } = &partition.processors else {
+            return false;
+        };
+        let mut group = host.cgroup;
+        let mut limited = host.cap.is_some();
+        while let Some(at) = group {
+            let of = &spec.cgroups[usize::from(at)];
+            limited |= of.quota_ns.is_some();
+            group = of.parent;
+        }
+        limited || spec.machine.hypervisor.policy == Policy::Esxi
     }
 
     fn stays_in_line(&self, vp: VpId) -> bool {

@@ -24,7 +24,10 @@ impl World<Host> {
 
     /// A thread hands its work to another one of its partition, and wakes it.
     pub fn pass_on(&mut self, job: JobId, by: VpId, to: Cpu) {
-        let (partition, from) = (self.vp(by).partition, self.core_of(by));
+        // One that wakes many may have lost its processor to the first of them.
+        let waker = self.vp(by);
+        let from = waker.core.or(waker.last_core).expect("it has worked");
+        let partition = waker.partition;
         let woken = self.vp_at(partition, to.vp);
         let on = self.vp(woken).core;
         if let Some(core) = on.filter(|_| self.sends_until(woken).is_set()) {
@@ -83,10 +86,32 @@ impl World<Host> {
             if idle_from.is_some_and(|from| now - from < poll) {
                 return;
             }
+            // Its interrupt comes after those that the waker has sent before.
+            let before = self.wakes().owed[waking.by];
             let on = &mut self.at.cores[core];
-            on.settled_at = on.settled_at.max(now + way);
+            on.settled_at = on.settled_at.max(now + before + way);
         }
         self.wakes().owed[waking.by] += sending;
+    }
+
+    /// A process has woken others and has work: it sends its interrupts before it goes on, on the
+    /// core it is on or the next one.
+    pub(super) fn pays_for_wakes(&mut self, vp: VpId) {
+        let owed = std::mem::take(&mut self.wakes().owed[vp]);
+        let Some(core) = self.vp(vp).core else {
+            self.at.vps[vp].debt_ns += owed;
+            return;
+        };
+        self.settle(core);
+        let on = &mut self.at.cores[core];
+        if owed == 0 || !on.stall_until.is_set() {
+            // While it spins for a lock nothing of it would be noticed: it pays as it goes.
+            self.wakes().owed[vp] = owed;
+            return;
+        }
+        on.stall_until = on.stall_until.max(When::at(self.now)) + owed;
+        on.spin_from = When::NEVER;
+        self.plan(core);
     }
 
     /// Nobody runs on a core from now on.

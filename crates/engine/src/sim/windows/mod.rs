@@ -30,7 +30,7 @@ use crate::hypervisor::policies::Dispatcher;
 use crate::hypervisor::{Capacity, State, View, Windows};
 use crate::ids::{ById, CoreId, PartitionId, ThreadId, VpId};
 use crate::kernel::Key;
-use crate::spec::Spec;
+use crate::spec::{Partition, Spec};
 
 /// Partitions under windows and budgets.
 pub struct Partitions {
@@ -174,6 +174,10 @@ impl System for Partitions {
 
     fn second(world: &mut World<Self>, partition: PartitionId) {
         world.decide_donation(partition);
+    }
+
+    fn in_step(spec: &Spec, partition: &Partition) -> bool {
+        partition.begins_windows_together(&spec.machine)
     }
 
     fn dispatch_ns(&self, spec: &Spec, vp: VpId) -> Option<u64> {

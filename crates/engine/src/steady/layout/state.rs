@@ -122,6 +122,8 @@ pub(in crate::steady) struct Doing {
     pub entitled: f64,
     /// Part of it that its caps leave it, the group's among them.
     pub allowed: f64,
+    /// Whether its virtual processors run together and rest together.
+    pub in_step: bool,
     /// What is left of both for those of its virtual processors that have work in a window.
     pub due: f64,
     /// Time of an instruction, by busy threads, mean over the chips [ns].
@@ -211,6 +213,7 @@ impl Doing {
             sites,
             entitled: form.entitled,
             allowed: 1.0,
+            in_step: form.in_step,
             due: form.entitled,
             burst: form.demand.burst,
             stalled: self.stalled,

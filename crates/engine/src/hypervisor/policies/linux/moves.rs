@@ -252,8 +252,9 @@ impl Tree {
         if self.queue(queue).curr != Some(id) {
             self.remove(id);
         }
+        let has_deadlines = self.params.is_eevdf();
         let entity = &mut self.entities[id];
-        if why == Leaving::Moving {
+        if why == Leaving::Moving && has_deadlines {
             entity.deadline -= entity.vruntime;
             entity.relative = true;
         }

@@ -507,6 +507,25 @@ fn under_cfs_a_buddy_comes_next_within_the_granularity_and_the_yielder_stays_whe
 }
 
 #[test]
+fn under_cfs_a_sleeper_is_as_far_ahead_on_another_queue_as_it_was_on_its_own() {
+    let mut spec = spec(2, vec![], &[3]);
+    spec.machine.hypervisor.linux.scheduler = FairClass::Cfs;
+    let mut linux = woken(&spec, 3);
+    let (task, from) = (TASK.plus(2), linux.tree.tasks[TASK.plus(2)].cpu);
+    linux.sleep(vp(2), 0);
+    let to = CoreId::new(1 - from.index());
+    let tree = &mut linux.tree;
+    for (cpu, floor) in [(from, 40 * MS), (to, 7 * SECOND)] {
+        let queue = tree.queue_of(tree.tasks[task].group, cpu);
+        tree.queues[queue].floor = floor as i64;
+    }
+    tree.entities[task].vruntime = 43 * MS as i64;
+    tree.settle_on(task, to, Some(from));
+    let ahead = tree.entity(task).vruntime - 7 * SECOND as i64;
+    assert_eq!(ahead, 3 * MS as i64);
+}
+
+#[test]
 fn a_quota_above_counts_for_those_it_stops() {
     // A parent's half processor for two spinners in one child and one in the other, a processor
     // each.

@@ -1,7 +1,7 @@
 //! Waking: which processor a task goes to, and whether it takes its runner's place.
 
 use super::domains::Domains;
-use super::ids::{between, CoreId, EntityId, TaskId};
+use super::ids::{between, CoreId, EntityId, QueueId, TaskId};
 use super::tree::Tree;
 
 impl Tree {
@@ -154,9 +154,22 @@ impl Tree {
             t.cpu = cpu;
             t.migrations += 1;
             let queue = self.queue_of(group, cpu);
+            self.carries_over(task, queue);
             self.entities[task].queue = queue;
             self.attach_load(task);
         }
+    }
+
+    /// A sleeper wakes on another queue: under CFS it is as far ahead of the new queue's least
+    /// virtual runtime as it was of the old one's (`migrate_task_rq_fair`). EEVDF keeps the lag.
+    fn carries_over(&mut self, task: TaskId, to: QueueId) {
+        if self.params.is_eevdf() {
+            return;
+        }
+        self.book(to);
+        let from = self.entity(task).queue;
+        let (left, met) = (self.queue(from).floor, self.queue(to).floor);
+        self.entities[task].vruntime += met - left;
     }
 
     /// A processor that idled gets work: its idle times are averaged.
