@@ -96,6 +96,27 @@ fn one_processor_that_has_more_than_it_can_do_leaves_no_steady_state() {
     assert!(two.steady);
 }
 
+/// Two threads of a core that both see to interrupts are slower than two cores.
+#[test]
+fn siblings_that_see_to_interrupts_slow_each_other() {
+    let of = |cpus: &[u16], rate| {
+        let mut made = own(waits(1_000.0), interrupts(cpus, rate));
+        made.machine.smt.gain = vec![1.0, 1.4];
+        made.machine.smt.reference = made.partitions[0].profile.clone();
+        made.partitions[0].smt = 2;
+        made
+    };
+    let told = |cpus: &[u16], rate| solved(&of(cpus, rate)).remove(0);
+    assert!(told(&[0, 2], 150_000.0).steady);
+    assert!(!told(&[0, 1], 150_000.0).steady);
+    let mut made = of(&[0, 1], 115_000.0);
+    made.duration_ns = 4 * SECOND;
+    let simulated = run(&made, 0).of("a").response.mean;
+    let siblings = response_ns(&solved(&made)[0]);
+    near(siblings, simulated, 0.03);
+    assert!(siblings > response_ns(&told(&[0, 2], 115_000.0)));
+}
+
 /// What follows an interrupt needs its time of the same processor, even where it is said apart.
 #[test]
 fn two_parts_on_one_processor_take_as_much_of_it_as_one() {

@@ -13,6 +13,7 @@ use crate::steady::cp::figures::Cp;
 use crate::steady::cp::guests::Guests;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{classes, State, NOTHING};
+use crate::steady::zvm::seats;
 
 /// What happens to a kind of machine when one of its virtual processors is put on.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +24,9 @@ pub(in crate::steady) struct Comes {
     pub away_ns: f64,
     /// Logical processors at work meanwhile.
     pub busy: f64,
-    /// Chance that it had to wait, and so is taken by one of its own chip.
+    /// Chance that it had to wait, and how many wait on the mean.
     pub waits: f64,
+    pub queued: f64,
     /// Virtual processors among which the work of all machines is, as if in equal parts.
     pub among: f64,
 }
@@ -129,21 +131,23 @@ impl CpCosts {
     }
 
     /// What a virtual processor finds cold. It comes back to the logical processor that it left if
-    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles. Who
-    /// finds his busy comes back to that other one from then on, so all that work are spread over
-    /// logical processors in time: each shares its own with as many as there are more of them, and
-    /// with nobody where there is one for each.
+    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles, and back
+    /// to that one from then on ([`seats`]). Who had to wait is taken by any of its vector: of a
+    /// chip, or the one that it was on where each is a vector.
     pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
         let mut all = Segment::default();
         let cores = f64::from(guests.open);
         let (lps, free) = (cores * guests.smt, 1.0 - comes.waits);
-        let alone = 1.0 / comes.among.max(1.0);
-        let taken = (comes.busy * (1.0 / lps - alone)).clamp(0.0, 1.0);
+        let taken = seats::taken(comes.busy, comes.among, lps);
         let others = (taken + comes.busy * guests.beside()).min(1.0) * comes.away_ns;
         let full = (comes.busy / lps).min(1.0);
         for (share, chip, near) in &self.near {
-            let back = comes.waits / (share * cores).max(1.0);
-            let stays = free * (1.0 - taken) + back;
+            let back = if guests.zvm.vertical {
+                1.0 / (share * cores).max(1.0)
+            } else {
+                seats::by_its_own(comes.queued / comes.waits.max(1e-9), lps)
+            };
+            let stays = free * (1.0 - taken) + comes.waits * back;
             let around = &near.around;
             let beside = |of: ChipId| tree.node_of(of) == tree.node_of(*chip);
             let node: f64 = self
