@@ -13,8 +13,6 @@ pub(in crate::steady) struct Cp {
     pub door: Lock,
     /// Share of the time in which somebody waits for a logical processor.
     pub waits: f64,
-    /// Virtual processors that wait for one on the mean.
-    pub queued: f64,
     /// Speed of a virtual processor with work, by what it would be alone.
     pub speed: f64,
     /// Logical processors at work, those that look in vain left out.

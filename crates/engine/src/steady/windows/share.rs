@@ -82,7 +82,8 @@ impl State {
             let bound = SCARCE[usize::from(doing.starves)] * cores;
             doing.starves = all_used && beyond <= bound;
             let granted = (*told.1, lost(index));
-            change = change.max(serve(doing, told.0, granted, self.pace));
+            let room = whole(doing, forms[sharing[index]]);
+            change = change.max(serve(doing, (told.0, room), granted, self.pace));
         }
         self.leave_room(&sharing, cores);
         change
@@ -161,12 +162,9 @@ impl State {
             let doing = &mut self.doing[at];
             let claim = claim(doing, forms[at], 0.0);
             self.spills |= claim.group.is_some() || by_chance > LITTLE * doing.load.vps;
-            change = change.max(serve(
-                doing,
-                &claim,
-                (claim.wants.min(claim.limit), 0.0),
-                self.pace,
-            ));
+            let granted = (claim.wants.min(claim.limit), 0.0);
+            let room = whole(doing, forms[at]);
+            change = change.max(serve(doing, (&claim, room), granted, self.pace));
         }
         self.spills |= left < 0.0;
         change
@@ -202,8 +200,14 @@ fn crowded(doing: &Doing, lost: f64) -> f64 {
 }
 
 /// A partition has so many cores from now on, and loses some by chance: half of the way at full
-/// pace. By how much what it is served changed.
-fn serve(doing: &mut Doing, claim: &Claim, (granted, lost): (f64, f64), pace: f64) -> f64 {
+/// pace; with what is done beside its work it may use so many. By how much what it is served
+/// changed.
+fn serve(
+    doing: &mut Doing,
+    (claim, whole): (&Claim, f64),
+    (granted, lost): (f64, f64),
+    pace: f64,
+) -> f64 {
     let runs = 1.0 - doing.load.stopped;
     let crowded = crowded(doing, lost);
     let let_run = if claim.wants > granted + 1e-9 {
@@ -214,7 +218,7 @@ fn serve(doing: &mut Doing, claim: &Claim, (granted, lost): (f64, f64), pace: f6
     let before = doing.let_run;
     doing.let_run += 0.5 * pace * (let_run - before);
     doing.served = runs * doing.let_run;
-    let room = claim.limit - doing.served * doing.load.vps;
+    let room = whole - doing.served * doing.load.vps;
     doing.beside = doing.beside.min(room.max(0.0));
     (doing.let_run - before).abs() / before
 }
@@ -270,6 +274,17 @@ fn most(doing: &Doing, form: &Form) -> f64 {
         Processors::Dedicated { .. } => f64::INFINITY,
     };
     most.min(form.cap)
+}
+
+/// The same with what is done beside its work: interrupts come to logical cores without any too.
+fn whole(doing: &Doing, form: &Form) -> f64 {
+    match form.partition.processors {
+        Processors::Shared { capped: true, .. } => {
+            let entitled = doing.entitled * doing.allowed;
+            entitled.max(doing.due).min(form.cap)
+        }
+        _ => most(doing, form),
+    }
 }
 
 impl State {

@@ -24,9 +24,8 @@ pub(in crate::steady) struct Comes {
     pub away_ns: f64,
     /// Logical processors at work meanwhile.
     pub busy: f64,
-    /// Chance that it had to wait, and how many wait on the mean.
+    /// Chance that it had to wait, and so is taken by one of its own chip.
     pub waits: f64,
-    pub queued: f64,
     /// Virtual processors among which the work of all machines is, as if in equal parts.
     pub among: f64,
 }
@@ -132,8 +131,7 @@ impl CpCosts {
 
     /// What a virtual processor finds cold. It comes back to the logical processor that it left if
     /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles, and back
-    /// to that one from then on ([`seats`]). Who had to wait is taken by any of its vector: of a
-    /// chip, or the one that it was on where each is a vector.
+    /// to that one from then on ([`seats`]).
     pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
         let mut all = Segment::default();
         let cores = f64::from(guests.open);
@@ -142,12 +140,8 @@ impl CpCosts {
         let others = (taken + comes.busy * guests.beside()).min(1.0) * comes.away_ns;
         let full = (comes.busy / lps).min(1.0);
         for (share, chip, near) in &self.near {
-            let back = if guests.zvm.vertical {
-                1.0 / (share * cores).max(1.0)
-            } else {
-                seats::by_its_own(comes.queued / comes.waits.max(1e-9), lps)
-            };
-            let stays = free * (1.0 - taken) + comes.waits * back;
+            let back = comes.waits / (share * cores).max(1.0);
+            let stays = free * (1.0 - taken) + back;
             let around = &near.around;
             let beside = |of: ChipId| tree.node_of(of) == tree.node_of(*chip);
             let node: f64 = self
@@ -165,19 +159,17 @@ impl CpCosts {
                 free * off_node,
             ];
             let kept = displaced(others, around.private_turnover_ns);
-            let lost = stays * kept + (1.0 - stays);
             let worked = comes.busy * comes.away_ns;
             let each = |distance, at: usize| {
                 by[at] * each_ns(around, distance, worked * share, worked * node)
             };
             let moved = each(Distance::Local, 0) + each(Distance::Near, 1) + each(Distance::Far, 2);
             let own = each_ns(around, Distance::Local, worked * share, worked * node);
-            let ns = (stays * kept * own + (1.0 - stays) * moved) / lost.max(1e-300);
-            let touched = comes.guest * around.reload_lines;
-            let lines = lost * near.lines;
-            let lines = touched * (1.0 - (-lines / touched.max(1e-300)).exp());
+            // Who moved misses all, who stays a few: each fetches what its work gets to.
+            let touched = (comes.guest * around.reload_lines).max(1e-300);
+            let fetched = |lost: f64| touched * (1.0 - (-lost * near.lines / touched).exp());
             let mut cold = Segment::default();
-            cold.reload(lines * ns);
+            cold.reload(stays * fetched(kept) * own + (1.0 - stays) * fetched(1.0) * moved);
             all.repeat(&cold, *share);
         }
         all

@@ -61,15 +61,6 @@ fn shared(x: f64, rests: f64) -> (f64, f64) {
     (mean / all, found / all)
 }
 
-/// Chance that one that waits for its own logical processor, while so many wait for any of `lps` on
-/// the mean, gets that one: it takes whoever waits for it before all others, and another one comes
-/// for who waits here only if nobody waits for that.
-pub(super) fn by_its_own(queued: f64, lps: f64) -> f64 {
-    let others = (queued - 1.0).max(0.0);
-    let free = (1.0 - 1.0 / lps.max(1.0)).powf(others);
-    1.0 / (1.0 + (lps - 1.0).max(0.0) * free / (others + 1.0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,16 +128,5 @@ mod tests {
             );
             assert!((told / was - 1.0).abs() < 0.15, "{told} {was}");
         }
-    }
-
-    #[test]
-    fn who_waits_gets_its_own_by_chance_alone_and_surely_behind_a_long_queue() {
-        assert!((by_its_own(1.0, 6.0) - 1.0 / 6.0).abs() < 1e-12);
-        let by_queue = [1.0, 2.0, 5.0, 20.0].map(|queued| by_its_own(queued, 6.0));
-        assert!(
-            by_queue.windows(2).all(|two| two[1] > two[0]),
-            "{by_queue:?}"
-        );
-        assert!(by_queue[3] > 0.95);
     }
 }

@@ -128,7 +128,6 @@ impl State {
             away_ns: (used - now.ready).max(0.0) / (now.per_ns * wakes).max(1e-15),
             busy: cp.busy,
             waits: cp.waits,
-            queued: cp.queued,
             among: among(guests, cp),
         };
         let cold = costs.cold(guests, &self.tree, &comes);
@@ -161,7 +160,6 @@ impl State {
             looking += going.dispatches * share * costs.time_of(segment);
         }
         cp.waits = all.waits;
-        cp.queued = (all.ready - all.busy).max(0.0);
         cp.speed = all.speed;
         cp.busy = (all.busy + looking).min(guests.lps());
         self.cp_locks(guests, costs, cp, going);

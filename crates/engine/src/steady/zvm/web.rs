@@ -74,7 +74,6 @@ impl State {
             away_ns: each_ns * (1.0 - now.ready / tile.cpus[side]).max(0.0),
             busy: cp.busy,
             waits: cp.waits,
-            queued: cp.queued,
             among: guests
                 .tiles
                 .iter()
