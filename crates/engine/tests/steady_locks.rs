@@ -90,7 +90,7 @@ fn who_is_woken_comes_to_the_lock_after_its_processor_has_been_dispatched() {
 fn threads_that_sleep_for_a_lock_come_back_to_cores_that_others_have_had() {
     let of = |kind: LockKind| {
         let own = Workload::Warehouses { count: 8 };
-        let beside = transactions(5_000.0, Distribution::Exponential);
+        let beside = transactions(1_500.0, Distribution::Exponential);
         let mut both = vec![
             partition("a", shared(4.0, 8), own),
             partition("b", shared(4.0, 8), beside),
@@ -98,7 +98,7 @@ fn threads_that_sleep_for_a_lock_come_back_to_cores_that_others_have_had() {
         for one in &mut both {
             one.profile = common::missing_profile(1e6);
         }
-        let mut made = spec(machine("core:12"), both);
+        let mut made = spec(machine("core:14"), both);
         lock(&mut made, (0.2, 5_000.0, 2_500.0));
         made.partitions[0].profile.lock_kind = kind;
         made.partitions[1].profile.lock_share = 0.0;

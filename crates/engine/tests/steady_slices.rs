@@ -178,18 +178,18 @@ fn where_others_wait_for_each_core_that_is_left_caches_are_cold() {
 #[test]
 fn where_those_that_ever_run_have_a_core_each_nobody_takes_anothers() {
     // Five logical cores of the capped partition ever run, and four beside them.
-    let made = |cores: u16, is_capped: bool| {
+    let made = |is_capped: bool| {
         let mut own = vertical(8);
         if let Processors::Shared { capped, weight, .. } = &mut own {
             (*capped, *weight) = (is_capped, 128);
         }
         let each = [own, shared(0.0, 4)].map(|processors| {
-            let work = transactions(1_500.0, Distribution::Exponential);
+            let work = transactions(2_600.0, Distribution::Exponential);
             let mut one = partition("", processors, work);
             one.profile = missing_profile(1e6);
             one
         });
-        let mut made = spec(machine(&format!("core:{cores}")), each.to_vec());
+        let mut made = spec(machine("core:9"), each.to_vec());
         made.partitions[0].name = "a".into();
         made.partitions[1].name = "b".into();
         made.machine.hypervisor.policy = Policy::Prsm;
@@ -201,8 +201,7 @@ fn where_those_that_ever_run_have_a_core_each_nobody_takes_anothers() {
         let busy = common::run(spec, 0);
         busy.total("b", "book_reload") / spec.duration_ns as f64
     };
-    let (each, fewer) = (made(9, true), made(8, true));
-    assert!(told(&each) < 1e-3, "{}", told(&each));
-    assert!(played(&each) < 2e-3, "{}", played(&each));
-    assert!(told(&fewer) > 2e-3 && told(&made(9, false)) > 2e-3);
+    assert!(told(&made(true)) < 1e-4 && played(&made(true)) < 1e-4);
+    // All eight of it do where it is not capped, on four cores fewer than there are.
+    assert!(told(&made(false)) > 3e-3);
 }
