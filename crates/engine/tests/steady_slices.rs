@@ -202,6 +202,6 @@ fn where_those_that_ever_run_have_a_core_each_nobody_takes_anothers() {
         busy.total("b", "book_reload") / spec.duration_ns as f64
     };
     assert!(told(&made(true)) < 1e-4 && played(&made(true)) < 1e-4);
-    // All eight of it do where it is not capped, on four cores fewer than there are.
+    // All eight of it do where it is not capped, on three cores fewer than there are of them.
     assert!(told(&made(false)) > 3e-3);
 }
