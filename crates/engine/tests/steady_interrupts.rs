@@ -5,12 +5,12 @@ mod common;
 
 use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
 use common::{
-    dedicated, loops, machine, partition, plain_profile, quiet_unix, run, shared, spec, waiting,
-    SECOND,
+    dedicated, loops, machine, partition, plain_profile, quiet_unix, run, shared, spec, vertical,
+    waiting, SECOND,
 };
 use homenode_engine::spec::{
-    Distribution, Guest, HostThreads, Interrupts, IoThreads, Load, Partition, Policy, Spec,
-    Workload,
+    Distribution, Guest, HostThreads, Interrupts, IoThreads, Load, Partition, Policy, Processors,
+    Spec, Workload,
 };
 use homenode_engine::steady::{solve, SolvedPartition};
 
@@ -94,6 +94,48 @@ fn one_processor_that_has_more_than_it_can_do_leaves_no_steady_state() {
     assert!(told.throughput < 1_500.0);
     let two = solved(&own(waits(1_500.0), interrupts(&[0, 1], 98_500.0))).remove(0);
     assert!(two.steady);
+}
+
+/// Logical cores without work see to interrupts within what their partition is entitled to.
+#[test]
+fn a_cap_that_is_never_reached_leaves_room_for_interrupts() {
+    let of = |is_capped: bool| {
+        let mut own = vertical(4);
+        if let Processors::Shared { capped, .. } = &mut own {
+            *capped = is_capped;
+        }
+        let mut one = partition("a", own, waits(20.0));
+        one.interrupts = interrupts(&[], 80_000.0);
+        let mut made = spec(machine("core:4"), vec![one]);
+        made.machine.hypervisor.policy = Policy::Prsm;
+        solved(&made).remove(0)
+    };
+    let (free, capped) = (of(false), of(true));
+    assert!(free.cores > 0.75, "{}", free.cores);
+    near(capped.cores, free.cores, 0.01);
+    near(capped.instructions, free.instructions, 0.01);
+}
+
+/// Two threads of a core that both see to interrupts are slower than two cores.
+#[test]
+fn siblings_that_see_to_interrupts_slow_each_other() {
+    let of = |cpus: &[u16], rate| {
+        let mut made = own(waits(1_000.0), interrupts(cpus, rate));
+        made.machine.threads_per_core = 2;
+        made.machine.smt.gain = vec![1.0, 1.4];
+        made.machine.smt.reference = made.partitions[0].profile.clone();
+        made.partitions[0].smt = 2;
+        made
+    };
+    let told = |cpus: &[u16], rate| solved(&of(cpus, rate)).remove(0);
+    assert!(told(&[0, 2], 150_000.0).steady);
+    assert!(!told(&[0, 1], 150_000.0).steady);
+    let mut made = of(&[0, 1], 115_000.0);
+    made.duration_ns = 4 * SECOND;
+    let simulated = run(&made, 0).of("a").response.mean;
+    let siblings = response_ns(&solved(&made)[0]);
+    near(siblings, simulated, 0.03);
+    assert!(siblings > response_ns(&told(&[0, 2], 115_000.0)));
 }
 
 /// What follows an interrupt needs its time of the same processor, even where it is said apart.

@@ -5,6 +5,7 @@ mod common;
 use common::{
     dedicated, loops, machine, partition, quiet_unix, run, shared, spec, transactions, SECOND,
 };
+use homenode_engine::cost::Book;
 use homenode_engine::spec::{Distribution, Guest, Load, LockKind, Machine, Spec, Workload};
 use homenode_engine::steady::{solve, SolvedPartition};
 
@@ -67,6 +68,44 @@ fn threads_that_never_stop_are_as_simulated() {
         let spec = layout(Workload::Warehouses { count }, cores, section);
         alike(&spec, 0.05, &format!("{count} on {cores}, {section:?}"));
     }
+}
+
+/// Nobody has the lock while the processor of the one that was woken is dispatched.
+#[test]
+fn who_is_woken_comes_to_the_lock_after_its_processor_has_been_dispatched() {
+    for (count, section) in [
+        (16, (0.1, 5_000.0, 2_500.0)),
+        (24, (0.06, 2_000.0, 1_000.0)),
+    ] {
+        let mut spec = layout(Workload::Warehouses { count }, count as u16, section);
+        let free = one(&spec).throughput;
+        spec.machine.hypervisor.dispatch_ns = 6_000;
+        spec.machine.hypervisor.cede_ns = 2_000;
+        alike(&spec, 0.06, &format!("{count}, {section:?}"));
+        assert!(one(&spec).throughput < 0.95 * free);
+    }
+}
+
+#[test]
+fn threads_that_sleep_for_a_lock_come_back_to_cores_that_others_have_had() {
+    let of = |kind: LockKind| {
+        let own = Workload::Warehouses { count: 8 };
+        let beside = transactions(1_500.0, Distribution::Exponential);
+        let mut both = vec![
+            partition("a", shared(4.0, 8), own),
+            partition("b", shared(4.0, 8), beside),
+        ];
+        for one in &mut both {
+            one.profile = common::missing_profile(1e6);
+        }
+        let mut made = spec(machine("core:14"), both);
+        lock(&mut made, (0.2, 5_000.0, 2_500.0));
+        made.partitions[0].profile.lock_kind = kind;
+        made.partitions[1].profile.lock_share = 0.0;
+        one(&made).books.of(Book::Reload)
+    };
+    assert_eq!(of(LockKind::Queue), 0.0);
+    assert!(of(LockKind::Sleeping) > 0.0);
 }
 
 #[test]

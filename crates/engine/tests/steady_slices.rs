@@ -174,3 +174,34 @@ fn where_others_wait_for_each_core_that_is_left_caches_are_cold() {
     let (room, full) = (of(6), of(12));
     assert!(room < 0.2 * full && full > 0.01, "{room} {full}");
 }
+
+#[test]
+fn where_those_that_ever_run_have_a_core_each_nobody_takes_anothers() {
+    // Five logical cores of the capped partition ever run, and four beside them.
+    let made = |is_capped: bool| {
+        let mut own = vertical(8);
+        if let Processors::Shared { capped, weight, .. } = &mut own {
+            (*capped, *weight) = (is_capped, 128);
+        }
+        let each = [own, shared(0.0, 4)].map(|processors| {
+            let work = transactions(2_600.0, Distribution::Exponential);
+            let mut one = partition("", processors, work);
+            one.profile = missing_profile(1e6);
+            one
+        });
+        let mut made = spec(machine("core:9"), each.to_vec());
+        made.partitions[0].name = "a".into();
+        made.partitions[1].name = "b".into();
+        made.machine.hypervisor.policy = Policy::Prsm;
+        (made.warmup_ns, made.duration_ns) = (common::SECOND, 4 * common::SECOND);
+        made
+    };
+    let told = |spec: &Spec| solve(spec).unwrap().partitions[1].books.of(Book::Reload);
+    let played = |spec: &Spec| {
+        let busy = common::run(spec, 0);
+        busy.total("b", "book_reload") / spec.duration_ns as f64
+    };
+    assert!(told(&made(true)) < 1e-4 && played(&made(true)) < 1e-4);
+    // All eight of it do where it is not capped, on three cores fewer than there are of them.
+    assert!(told(&made(false)) > 3e-3);
+}

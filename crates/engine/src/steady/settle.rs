@@ -10,6 +10,7 @@ use crate::steady::queues::capped::Capped;
 use crate::steady::queues::chain::{self, Room};
 use crate::steady::queues::filling::{Filled, THREADS};
 use crate::steady::queues::held_up;
+use crate::steady::queues::locks::Lock;
 use crate::steady::windows::slices::ever_run;
 
 /// Relative change of a partition's cores from which on it counts as settled.
@@ -324,7 +325,11 @@ impl State {
         doing.load = match form.lock {
             Some(lock) => {
                 let share = with_lock(doing, form);
-                let at = (lock, share, &mut self.locks[at]);
+                // Dispatches of woken threads are on their way to the lock, not spread over all.
+                let spread = 1.0 - doing.stalled * doing.stalled_by_lock.min(1.0);
+                rates.iter_mut().for_each(|rate| *rate /= spread);
+                let wait = doing.wake_ns / lock_ns(doing, form, lock);
+                let at = (lock, share, wait, &mut self.locks[at]);
                 held_up::load(arrivals, &rates, (filled, known), at)
             }
             None => chain::load(arrivals, &rates, filled, known, Room { cap, scarce }),
@@ -472,6 +477,12 @@ fn with_lock(doing: &Doing, form: &Form) -> f64 {
     } else {
         own
     }
+}
+
+/// How long a thread works from one time that it takes its lock to the next [ns].
+fn lock_ns(doing: &Doing, form: &Form, lock: Lock) -> f64 {
+    let ns = doing.ns[usual_threads(doing, form)];
+    lock.between * (ns + doing.reload_ns / form.demand.burst.max(1.0))
 }
 
 /// How its virtual processors are filled, those of them that ever run.

@@ -69,6 +69,7 @@ impl State {
         let sleeps = load.wakes_per_ns * (1.0 - halting.found);
         let in_guest = load.wakes_per_ns * halting.found * path;
         let held_up = sleeps * own + in_guest + ends * own + faults(host, form);
+        let wake_ns = (sleeps * own + in_guest) / load.wakes_per_ns.max(1e-18);
         let beside = host.siblings - 1;
         let woken = |site: &Site, turnover_ns: f64| {
             let by_sibling = left_by_sibling(&site.visits, halting.ns, turnover_ns);
@@ -113,6 +114,8 @@ impl State {
         doing.in_use =
             (load.vps * load.vps / halting.squares.max(1e-18)).clamp(load.vps, vps.max(load.vps));
         doing.dispatches = sleeps + ends + daemon_wakes;
+        doing.wake_ns = wake_ns;
+        doing.stalled_by_lock = load.woken_per_ns * wake_ns / held_up.max(1e-15);
         let stalled = held_up / (held_up + worked).max(1e-15);
         doing.stalled += 0.7 * self.pace * (stalled.min(0.9) - doing.stalled);
         doing.reload_ns += 0.5 * self.pace * (own - doing.reload_ns);

@@ -105,7 +105,9 @@ impl State {
         let (instructions, waits_ns) = handling.coalesced(part, each, (doing.ns[1], lines_ns));
         let instructions = instructions + lines_ns / doing.ns[1];
         let cold_ns = self.handled_cold_ns(at, form, instructions);
-        let took = on.take(doing, form, (instructions, cold_ns));
+        let one = (instructions, cold_ns);
+        let alone = on.take(doing, form, one, 0.0);
+        let took = on.take(doing, form, one, on.siblings_see_to(rate, alone.ns));
         Seen {
             part,
             on,
@@ -283,15 +285,29 @@ impl Processors {
         1.0 - (1.0 - (each * slower).min(1.0)).powf(siblings)
     }
 
+    /// Siblings of one that sees to interrupts that do so too meanwhile, if each takes so long.
+    fn siblings_see_to(&self, rate: f64, ns: f64) -> f64 {
+        let siblings = (self.count / self.vps).max(1.0) - 1.0;
+        siblings * (rate * ns / self.count).min(1.0)
+    }
+
     /// What an interrupt of so many instructions takes, which cold caches make so much longer on an
-    /// idle one.
-    fn take(&self, doing: &Doing, form: &Form, (instructions, cold_ns): (f64, f64)) -> Took {
+    /// idle one, while so many siblings see to others.
+    fn take(
+        &self,
+        doing: &Doing,
+        form: &Form,
+        (instructions, cold_ns): (f64, f64),
+        beside: f64,
+    ) -> Took {
         let (load, ns) = (&doing.load, &doing.ns);
         let smt = usize::from(form.partition.smt);
         let alone = instructions * ns[1] + cold_ns;
         let idle = 1.0 - self.busy;
+        let slower =
+            |busy: usize| 1.0 + beside * (ns[(busy + 1).min(smt)] / ns[busy] - 1.0).max(0.0);
         let mut took = Took {
-            ns: idle * alone,
+            ns: idle * alone * slower(1),
             alone_ns: alone,
             ..Took::default()
         };
@@ -299,7 +315,7 @@ impl Processors {
             let share = self.busy * load.with[busy] / load.vps.max(1e-12);
             let hit = busy as f64 / smt as f64;
             let (own, more) = (ns[busy], ns[(busy + 1).min(smt)]);
-            took.ns += share * instructions * (hit * own + (1.0 - hit) * more);
+            took.ns += share * instructions * (hit * own * slower(busy) + (1.0 - hit) * more);
             let slowed = busy as f64 * (more - own).max(0.0);
             took.lost_ns += share * instructions * (hit * own + (1.0 - hit) * slowed);
             took.on_siblings += share * instructions * (1.0 - hit) * (1.0 - slowed / own);

@@ -116,10 +116,12 @@ impl Form {
             demand_of((spec, one), guests.as_ref(), (&each, serves.as_ref())).map_err(unknown)?;
         let lock = Lock::of(machine, one);
         demand.scattered &= host.is_none() && lock.is_none();
-        let stays = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
+        // Threads that sleep for a lock leave their processors, however much there is to do.
+        let always = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
+        let stays = always && lock.is_none();
         let owns = matches!(one.processors, Processors::Dedicated { .. });
         let reads = memory::place(machine, tree, one);
-        let filled = Filled::of(one, machine.smt.parts, stays)
+        let filled = Filled::of(one, machine.smt.parts, always)
             .with(again_of(one, demand, &each))
             .beside(staying(&each));
         let in_turn = in_turn(guests.as_ref(), demand.arrivals, filled);
@@ -208,12 +210,16 @@ fn again_of(one: &Partition, demand: Demand, each: &[Demand]) -> f64 {
 
 /// How its virtual processors part the work where they come and go on cores that are shared.
 fn kinds(one: &Partition, filled: Filled, (demand, stays): (Demand, bool)) -> Kinds {
-    match one.processors {
-        Processors::Shared { .. } if !stays && filled.packs() => Kinds::packed(filled),
-        Processors::Shared { .. } if !stays => {
-            Kinds::of(filled.vps() as usize, again_of(one, demand, &[]))
+    if stays || matches!(one.processors, Processors::Dedicated { .. }) {
+        return Kinds::default();
+    }
+    match demand.arrivals {
+        // They sleep for a lock now and then, and come back to where they were.
+        Arrivals::Always(threads, _) if !matches!(one.guest, Guest::Zvm(_)) => {
+            Kinds::alike(threads.min(f64::from(filled.vps())))
         }
-        _ => Kinds::default(),
+        _ if filled.packs() => Kinds::packed(filled),
+        _ => Kinds::of(filled.vps() as usize, again_of(one, demand, &[])),
     }
 }
 

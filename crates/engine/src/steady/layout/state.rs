@@ -132,6 +132,10 @@ pub(in crate::steady) struct Doing {
     /// Share of the time with work in which a dispatch holds a virtual processor up.
     pub stalled: f64,
     pub stalled_by: Tamed,
+    /// How long one that is woken is held up, and the part of `stalled` that this is of those that
+    /// a lock's releases wake.
+    pub wake_ns: f64,
+    pub stalled_by_lock: f64,
     /// What cold caches add to a burst [ns].
     pub reload_ns: f64,
     /// Instructions of a burst, those of z/VM's own for it included, and what comes on top.

@@ -35,6 +35,8 @@ pub(in crate::steady) struct Load {
     pub bursts_per_ns: f64,
     /// Times in a nanosecond that a burst finds its virtual processor without work.
     pub wakes_per_ns: f64,
+    /// Those of them that a release of a lock wakes.
+    pub woken_per_ns: f64,
     /// Shares of the bursts that find all virtual processors at work, and all on one's own chip.
     pub full: [f64; 2],
     /// Share of the time with work in which it waits at its cap.
@@ -52,6 +54,7 @@ impl Load {
     /// bursts come to one without work, and so many are queued at least.
     pub fn wait_together(&mut self, fewer: f64, queued: f64) {
         self.wakes_per_ns *= 1.0 - fewer;
+        self.woken_per_ns *= 1.0 - fewer;
         let more = (queued - self.waiting).max(0.0);
         self.waiting += more;
         self.runnable += more;
@@ -226,7 +229,9 @@ pub(in crate::steady) fn walk_through(
         let coming = arrivals(f64::from(n)).max(0.0);
         sums.add_last(p, f64::from(n), &now);
         sums.add_coming(p * coming, &now.busy, returns);
-        sums.load.wakes_per_ns += p * now.woken * now.busy.wakes;
+        let woken = p * now.woken * now.busy.wakes;
+        sums.load.wakes_per_ns += woken;
+        sums.load.woken_per_ns += woken;
         sums.add_held(p * coming, n >= most);
         let next = at(n + 1);
         let ratio = coming / next.rate;
@@ -329,6 +334,7 @@ impl Sums {
             &mut self.load.held,
             &mut self.load.bursts_per_ns,
             &mut self.load.wakes_per_ns,
+            &mut self.load.woken_per_ns,
             &mut self.load.spun,
         ] {
             *sum *= by;

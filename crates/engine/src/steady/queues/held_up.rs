@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::steady::queues::chain::{walk_through, Load, Now};
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::filling::{Busy, Filled, THREADS};
-use crate::steady::queues::locks::{around, Known, Lock};
+use crate::steady::queues::locks::{around, Known, Lock, Slot};
 
 /// Threads from which on one more only sleeps, in times of as many as keep the lock busy, and what
 /// is added to them where these are few.
@@ -24,6 +24,8 @@ struct HeldUp<'a> {
     lock: Lock,
     /// The share of the work that threads have the lock, the way of its line included.
     share: f64,
+    /// What a processor takes to run a thread that is woken, in the work from lock to lock.
+    wait: f64,
     slots: &'a mut Known,
     found: BTreeMap<u32, Now>,
 }
@@ -33,7 +35,7 @@ pub(in crate::steady) fn load(
     arrivals: Arrivals,
     rates: &[f64; THREADS],
     (filled, known): (Filled, &[Busy]),
-    (lock, share, slots): (Lock, f64, &mut Known),
+    (lock, share, wait, slots): (Lock, f64, f64, &mut Known),
 ) -> Load {
     let mut states = HeldUp {
         rates,
@@ -41,6 +43,7 @@ pub(in crate::steady) fn load(
         known,
         lock,
         share,
+        wait,
         slots,
         found: BTreeMap::new(),
     };
@@ -86,6 +89,7 @@ impl HeldUp<'_> {
             waiting: duty * now.waiting,
             bursts_per_ns: duty * now.rate,
             wakes_per_ns: duty * now.woken * now.busy.wakes,
+            woken_per_ns: duty * now.woken * now.busy.wakes,
             spun: now.spins / now.threads.max(1e-300),
             ..Load::default()
         }
@@ -127,6 +131,29 @@ impl HeldUp<'_> {
         new
     }
 
+    /// What the lock lets so many threads do, of which those wait for a processor to be dispatched
+    /// that wake one.
+    fn with_waits(&mut self, threads: u32) -> Vec<Slot> {
+        let most = self.filled.threads();
+        let alone = self.slots.slots(self.lock, (self.share, 0.0), threads);
+        let (mut wakes, mut all) = (0.0, 0.0);
+        for (awake, slot) in (1..=threads).rev().zip(&alone) {
+            let sleeps = slot.chance * slot.sleeps;
+            wakes += sleeps * self.busy((awake - 1).min(most)).wakes;
+            all += sleeps;
+        }
+        if wakes * self.wait <= 0.0 {
+            return alone;
+        }
+        let wait = wakes / all * self.wait;
+        self.slots.slots(self.lock, (self.share, wait), threads)
+    }
+
+    fn busy(&self, running: u32) -> Busy {
+        let told = self.known.get(running as usize).copied();
+        told.unwrap_or_else(|| Busy::of(self.filled, running))
+    }
+
     fn work_out(&mut self, threads: u32) -> Now {
         if threads == 0 {
             return Now {
@@ -135,12 +162,11 @@ impl HeldUp<'_> {
             };
         }
         let most = self.filled.threads();
-        let slots = self.slots.slots(self.lock, self.share, threads);
+        let slots = self.with_waits(threads);
         let (mut all, mut time) = (Now::default(), 0.0);
         for (awake, slot) in (1..=threads).rev().zip(slots) {
             let running = awake.min(most);
-            let told = self.known.get(running as usize).copied();
-            let busy = told.unwrap_or_else(|| Busy::of(self.filled, running));
+            let busy = self.busy(running);
             // All that goes on takes instructions, so it lasts as long as these take.
             let speed = busy.rate(self.rates) / f64::from(awake);
             let now = Now {

@@ -46,6 +46,14 @@ impl Kinds {
         }
     }
 
+    /// Of so many of which each has work as often as any: threads that never leave theirs.
+    pub fn alike(vps: f64) -> Self {
+        Self {
+            by_busy: Vec::new(),
+            vps,
+        }
+    }
+
     /// The same of a guest that loads several threads of one before the next. Threads as many as by
     /// chance would keep those busy in order but for holes; but who finds no one to join goes back
     /// to the virtual processor it was on, so those of which any may end lie as of other guests,
@@ -76,13 +84,22 @@ impl Kinds {
         let above = self.by_busy.partition_point(|(of, _)| *of < busy);
         let all = SHARES.map(|share| share * self.vps);
         let [low, high] = match above {
-            _ if self.vps <= 1.0 => return all,
+            _ if self.by_busy.is_empty() => return all,
             0 => return self.by_busy[0].1,
             STEPS => [self.by_busy[STEPS - 1], (self.vps, all)],
             _ => [self.by_busy[above - 1], self.by_busy[above]],
         };
         let along = ((busy - low.0) / (high.0 - low.0).max(1e-9)).clamp(0.0, 1.0);
         std::array::from_fn(|kind| low.1[kind] + along * (high.1[kind] - low.1[kind]))
+    }
+
+    /// The same where only so many of all ever run.
+    pub fn counts_within(&self, busy: f64, most: f64) -> [f64; KINDS] {
+        let counts = self.counts(busy);
+        let all: f64 = counts.iter().sum();
+        let part = ((most - busy) / (all - busy).max(1e-12)).clamp(0.0, 1.0);
+        let work = SHARES.map(|share| share * busy);
+        std::array::from_fn(|kind| work[kind] + part * (counts[kind] - work[kind]))
     }
 
     /// Chance that another one of the partition is not the same.

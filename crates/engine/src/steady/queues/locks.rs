@@ -10,6 +10,8 @@
 //!                      `-> sleeps -> is woken -> free? ... and so on
 //! ```
 //! A release hands the lock to one that spins, and wakes one that sleeps unless one is on its way.
+//! Its way is the switch and what it takes to get a processor, for which nobody has the lock unless
+//! somebody comes to it meanwhile.
 //! Spinning ends after a fixed time: how often it does while `u` spin is what makes the chain's
 //! lengths those of a queue that customers leave who have waited for so long, `p(u-1) / P(u)` of
 //! the releases with `p` and `P` the Poisson probabilities of as many releases in that time, and of
@@ -34,6 +36,8 @@ const STEP: f64 = 1.1;
 /// Numbers of threads up to which each is solved, and the factor between those beyond.
 const EACH: u32 = 8;
 const NEXT: f64 = 1.25;
+/// Factor between ways back to a processor for which the chain is solved, in switches.
+const WAY_STEP: f64 = 1.25;
 /// Least cost of a switch, in times that the lock is held: as good as none.
 const LEAST: f64 = 1e-6;
 /// What a chance is scaled down from, which is none yet.
@@ -48,6 +52,9 @@ pub(in crate::steady) struct Lock {
     pub share: f64,
     /// What a switch costs.
     pub switch: f64,
+    /// Instructions from one time that a thread takes it to the next, or of the many that a run
+    /// takes as one.
+    pub between: f64,
     /// Times in a burst that a thread takes it, or the many that a run takes as one.
     pub times: f64,
     /// What a waiter spins at most, in switches.
@@ -63,10 +70,12 @@ impl Lock {
         }
         let burst = Shape::of(&one.workload, profile).burst_instructions;
         let between = profile.lock_hold_instructions / profile.lock_share;
+        let many = grain(profile, core_ns(machine, profile), burst);
         Some(Self {
             share: profile.lock_share,
             switch: profile.lock_switch_instructions / between,
-            times: burst / between / grain(profile, core_ns(machine, profile), burst),
+            between: many * between,
+            times: burst / between / many,
             spins: crate::guest::mutex::SPIN_SWITCHES,
         })
     }
@@ -89,35 +98,50 @@ pub(in crate::steady) struct Slot {
     pub sleeps: f64,
 }
 
-/// What is known of a lock, by the step of the share and the number of threads.
+/// What is known of a lock, by the steps of the share and of the way, and the number of threads.
 #[derive(Clone, Debug, Default)]
 pub(in crate::steady) struct Known {
     of: Option<Lock>,
-    slots: BTreeMap<(i32, u32), Vec<Slot>>,
+    slots: BTreeMap<(i32, i32, u32), Vec<Slot>>,
 }
 
 impl Known {
-    /// What `threads` do that have the lock for such a share of their work, by how many of them
-    /// sleep.
-    pub fn slots(&mut self, lock: Lock, share: f64, threads: u32) -> Vec<Slot> {
+    /// What `threads` do that have the lock for such a share of their work, and of which one that
+    /// is woken waits so long for a processor on top of its switch, by how many of them sleep.
+    pub fn slots(&mut self, lock: Lock, (share, wait): (f64, f64), threads: u32) -> Vec<Slot> {
         if self.of != Some(lock) {
             (self.of, self.slots) = (Some(lock), BTreeMap::new());
         }
-        let step = share.max(1e-6).ln() / STEP.ln();
+        let way = 1.0 + wait / lock.switch.max(LEAST * lock.share);
+        let step = way.ln() / WAY_STEP.ln();
+        let low = self.with_way(lock, share, step.floor() as i32, threads);
         let part = step - step.floor();
-        let low = self.at(lock, step.floor() as i32, threads).to_vec();
-        let high = self.at(lock, step.floor() as i32 + 1, threads);
-        let mixed = low.iter().zip(high).map(|(a, b)| a.mix(*b, part));
-        mixed.collect()
+        if part <= 0.0 {
+            return low;
+        }
+        let high = self.with_way(lock, share, step.floor() as i32 + 1, threads);
+        mixed(&low, &high, part)
     }
 
-    fn at(&mut self, lock: Lock, step: i32, threads: u32) -> &[Slot] {
-        let found = self.slots.entry((step, threads));
+    fn with_way(&mut self, lock: Lock, share: f64, way: i32, threads: u32) -> Vec<Slot> {
+        let step = share.max(1e-6).ln() / STEP.ln();
+        let low = self.at(lock, (step.floor() as i32, way), threads).to_vec();
+        let high = self.at(lock, (step.floor() as i32 + 1, way), threads);
+        mixed(&low, high, step - step.floor())
+    }
+
+    fn at(&mut self, lock: Lock, (step, way): (i32, i32), threads: u32) -> &[Slot] {
+        let found = self.slots.entry((step, way, threads));
         found.or_insert_with(|| {
             let share = STEP.powi(step).min(1.0);
-            Chain::solved(threads, share, lock)
+            Chain::solved(threads, (share, WAY_STEP.powi(way)), lock)
         })
     }
+}
+
+fn mixed(low: &[Slot], high: &[Slot], part: f64) -> Vec<Slot> {
+    let each = low.iter().zip(high).map(|(a, b)| a.mix(*b, part));
+    each.collect()
 }
 
 impl Slot {
@@ -154,10 +178,11 @@ pub(in crate::steady) fn around(threads: u32) -> [u32; 2] {
 /// The chain of so many threads.
 struct Chain {
     threads: usize,
-    /// Means of the times outside, with the lock, and of a switch.
+    /// Means of the times outside, with the lock, and of the way of one that is woken until it
+    /// looks for the lock.
     outside: f64,
     held: f64,
-    switch: f64,
+    way: f64,
     /// Ends of spinning in a unit of time, by how many spin.
     ends: Vec<f64>,
 }
@@ -166,7 +191,8 @@ struct Chain {
 type Move = (usize, i32, usize, f64);
 
 impl Chain {
-    fn solved(threads: u32, share: f64, lock: Lock) -> Vec<Slot> {
+    /// With such a share of the work with the lock, and a way that is so many switches long.
+    fn solved(threads: u32, (share, way): (f64, f64), lock: Lock) -> Vec<Slot> {
         let switch = lock.switch.max(LEAST * share);
         let releases = lock.spins * switch / share;
         let most = releases + 4.0 * releases.sqrt() + 4.0;
@@ -175,7 +201,7 @@ impl Chain {
             threads: threads as usize,
             outside: 1.0 - share,
             held: share,
-            switch,
+            way: way * switch,
             ends: (0..=spinners)
                 .map(|at| ends(at, releases) / share)
                 .collect(),
@@ -239,7 +265,7 @@ impl Chain {
                 }
                 if way == 1 {
                     let (up, then) = joins(0);
-                    all.push((own, up, then, 1.0 / self.switch));
+                    all.push((own, up, then, 1.0 / self.way));
                 }
             }
             let Some(out) = self
@@ -250,7 +276,7 @@ impl Chain {
             };
             all.push((self.free(way), 0, self.held(way, 0), out / self.outside));
             if way == 1 {
-                all.push((self.free(1), 0, self.held(0, 0), 1.0 / self.switch));
+                all.push((self.free(1), 0, self.held(0, 0), 1.0 / self.way));
             }
         }
         all.retain(|(.., often)| *often > 0.0);
@@ -388,6 +414,7 @@ mod tests {
         Lock {
             share,
             switch: switch * share / held,
+            between: held / share,
             times: 1.0,
             spins: 2.0,
         }
@@ -395,7 +422,7 @@ mod tests {
 
     /// Threads that get on with their work, and that have no processor.
     fn of(threads: u32, lock: Lock) -> [f64; 2] {
-        let slots = Chain::solved(threads, lock.share, lock);
+        let slots = Chain::solved(threads, (lock.share, 1.0), lock);
         let works = slots.iter().map(|slot| slot.chance * slot.works).sum();
         let asleep = slots.iter().enumerate();
         let asleep = asleep.map(|(sleepers, slot)| slot.chance * sleepers as f64);
@@ -462,6 +489,21 @@ mod tests {
     }
 
     #[test]
+    fn a_longer_way_back_keeps_the_lock_free_for_longer() {
+        let (mut known, lock) = (Known::default(), lock(0.1, 4.0, 2.5));
+        let mut works = |wait: f64| -> f64 {
+            let slots = known.slots(lock, (0.1, wait), 16);
+            slots.iter().map(|slot| slot.chance * slot.works).sum()
+        };
+        let found: Vec<f64> = (0..30).map(|at| works(0.01 * f64::from(at))).collect();
+        let falls = |two: &[f64]| two[1] < two[0] && two[1] > 0.97 * two[0];
+        assert!(found.windows(2).all(falls), "{found:?}");
+        // Alone on a free lock nobody ever sleeps.
+        let alone = known.slots(lock, (0.1, 1.0), 1);
+        assert!((alone[0].works - 1.0).abs() < 1e-9, "{alone:?}");
+    }
+
+    #[test]
     fn more_threads_do_more_and_costlier_switches_less() {
         let done = [1, 2, 4, 8, 16, 32].map(|threads| of(threads, lock(0.1, 2.0, 2.5))[0]);
         assert!(done.windows(2).all(|two| two[1] > two[0]), "{done:?}");
@@ -485,7 +527,7 @@ mod tests {
     fn between_two_shares_it_changes_by_no_jump() {
         let (mut known, lock) = (Known::default(), lock(0.1, 2.0, 2.5));
         let mut works = |share| -> f64 {
-            let slots = known.slots(lock, share, 12);
+            let slots = known.slots(lock, (share, 0.0), 12);
             slots.iter().map(|slot| slot.chance * slot.works).sum()
         };
         let found: Vec<f64> = (0..40)

@@ -9,7 +9,7 @@ use crate::steady::queues::kinds::{KINDS, SHARES};
 use crate::steady::queues::last_cores::{found, least_idle, meet, Comer};
 use crate::steady::queues::runs::Runs;
 use crate::steady::windows::evictions::entitled_part;
-use crate::steady::windows::slices::high_part;
+use crate::steady::windows::slices::{counts, high_part};
 
 impl State {
     /// What dispatches cost.
@@ -68,6 +68,8 @@ impl State {
             doing.served * load.vps * (1.0 - doing.stalled),
         );
         let stalled = held_up / (held_up + worked).max(1e-15);
+        doing.wake_ns = own;
+        doing.stalled_by_lock = load.woken_per_ns * own / held_up.max(1e-15);
         let most = (0.7 * self.pace).min(1.0);
         doing.stalled = doing.stalled_by.step(doing.stalled, stalled, most);
         doing.reload_ns += 0.5 * self.pace * (comes * reload - doing.reload_ns);
@@ -225,7 +227,7 @@ impl State {
             comers.retain(|of| of.partition != at);
             return;
         }
-        let each = form.kinds.counts(load.vps).map(|count| share * count);
+        let each = counts(doing, form).map(|count| share * count);
         let others = form.kinds.others();
         let is_home = form.is_home(chip);
         let fresh = if is_home { 0.0 } else { doing.comes_home };

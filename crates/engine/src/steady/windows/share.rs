@@ -82,7 +82,8 @@ impl State {
             let doing = &mut self.doing[sharing[index]];
             doing.starves = left <= SCARCE[usize::from(doing.starves)] * cores;
             let granted = (*told.1, lost(index));
-            change = change.max(serve(doing, told.0, granted, self.pace));
+            let room = whole(doing, forms[sharing[index]]);
+            change = change.max(serve(doing, (told.0, room), granted, self.pace));
         }
         self.leave_room(&sharing, cores);
         change
@@ -161,12 +162,9 @@ impl State {
             let doing = &mut self.doing[at];
             let claim = claim(doing, forms[at], 0.0);
             self.spills |= claim.group.is_some() || by_chance > LITTLE * doing.load.vps;
-            change = change.max(serve(
-                doing,
-                &claim,
-                (claim.wants.min(claim.limit), 0.0),
-                self.pace,
-            ));
+            let granted = (claim.wants.min(claim.limit), 0.0);
+            let room = whole(doing, forms[at]);
+            change = change.max(serve(doing, (&claim, room), granted, self.pace));
         }
         self.spills |= left < 0.0;
         change
@@ -211,10 +209,11 @@ fn crowded(doing: &Doing, lost: f64) -> f64 {
 }
 
 /// A partition has so many cores from now on, and loses some by chance: half of the way at full
-/// pace. By how much what it is served changed.
+/// pace; with what is done beside its work it may use so many. By how much what it is served
+/// changed.
 pub(in crate::steady) fn serve(
     doing: &mut Doing,
-    claim: &Claim,
+    (claim, whole): (&Claim, f64),
     (granted, lost): (f64, f64),
     pace: f64,
 ) -> f64 {
@@ -228,7 +227,7 @@ pub(in crate::steady) fn serve(
     let before = doing.let_run;
     doing.let_run += 0.5 * pace * (let_run - before);
     doing.served = runs * doing.let_run;
-    let room = claim.limit - doing.served * doing.load.vps;
+    let room = whole - doing.served * doing.load.vps;
     doing.beside = doing.beside.min(room.max(0.0));
     (doing.let_run - before).abs() / before
 }
@@ -284,6 +283,17 @@ fn most(doing: &Doing, form: &Form) -> f64 {
         Processors::Dedicated { .. } => f64::INFINITY,
     };
     most.min(form.cap)
+}
+
+/// The same with what is done beside its work: interrupts come to logical cores without any too.
+pub(in crate::steady) fn whole(doing: &Doing, form: &Form) -> f64 {
+    match form.partition.processors {
+        Processors::Shared { capped: true, .. } => {
+            let entitled = doing.entitled * doing.allowed;
+            entitled.max(doing.due).min(form.cap)
+        }
+        _ => most(doing, form),
+    }
 }
 
 impl State {

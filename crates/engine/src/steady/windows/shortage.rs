@@ -17,7 +17,7 @@ use crate::steady::queues::capped::varies_over;
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::grants::{grants, Claim};
 use crate::steady::queues::scarce::Scarce;
-use crate::steady::windows::share::{claim, left_beyond, serve, SCARCE};
+use crate::steady::windows::share::{claim, left_beyond, serve, whole, SCARCE};
 
 /// Chance that more want a core than there are below which it never comes about.
 const NEVER: f64 = 1e-6;
@@ -95,8 +95,14 @@ impl State {
         for (index, at) in sharing.iter().enumerate() {
             let pace = self.pace;
             let doing = &mut self.doing[*at];
+            let room = whole(doing, forms[*at]);
             doing.starves = left <= SCARCE[usize::from(doing.starves)] * cores;
-            change = change.max(serve(doing, &claims[index], (granted[index], 0.0), pace));
+            change = change.max(serve(
+                doing,
+                (&claims[index], room),
+                (granted[index], 0.0),
+                pace,
+            ));
             let part = short.map_or(0.0, |short| lost[index] / short.lacking.max(1e-12));
             let own = wants[index];
             doing.scarce = (part > 0.0 && !forms[*at].stays).then(|| Scarce {

@@ -18,6 +18,7 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{in_use, on_and_off, Doing, State, Waits};
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;
+use crate::steady::queues::kinds::KINDS;
 use crate::steady::queues::overflow::Offered;
 use crate::steady::windows::evictions::entitled_part;
 use crate::steady::windows::homes::offered;
@@ -119,6 +120,14 @@ pub(in crate::steady) fn ever_run(doing: &Doing, form: &Form) -> Option<u32> {
         _ => return None,
     };
     (split.low > 0).then(|| u32::from(split.high + split.medium))
+}
+
+/// How many of those that come and go on shared cores are of each kind.
+pub(in crate::steady) fn counts(doing: &Doing, form: &Form) -> [f64; KINDS] {
+    match ever_run(doing, form) {
+        Some(most) => form.kinds.counts_within(doing.load.vps, f64::from(most)),
+        None => form.kinds.counts(doing.load.vps),
+    }
 }
 
 /// Which of so many logical cores with work are entitled to what: vertical-high or horizontal ones,

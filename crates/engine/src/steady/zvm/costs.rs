@@ -13,6 +13,7 @@ use crate::steady::cp::figures::Cp;
 use crate::steady::cp::guests::Guests;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{classes, State, NOTHING};
+use crate::steady::zvm::seats;
 
 /// What happens to a kind of machine when one of its virtual processors is put on.
 #[derive(Clone, Copy, Debug)]
@@ -129,16 +130,13 @@ impl CpCosts {
     }
 
     /// What a virtual processor finds cold. It comes back to the logical processor that it left if
-    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles. Who
-    /// finds his busy comes back to that other one from then on, so all that work are spread over
-    /// logical processors in time: each shares its own with as many as there are more of them, and
-    /// with nobody where there is one for each.
+    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles, and to
+    /// that one from then on ([`seats`]).
     pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
         let mut all = Segment::default();
         let cores = f64::from(guests.open);
         let (lps, free) = (cores * guests.smt, 1.0 - comes.waits);
-        let alone = 1.0 / comes.among.max(1.0);
-        let taken = (comes.busy * (1.0 / lps - alone)).clamp(0.0, 1.0);
+        let taken = seats::taken(comes.busy, comes.among, lps);
         let others = (taken + comes.busy * guests.beside()).min(1.0) * comes.away_ns;
         let full = (comes.busy / lps).min(1.0);
         for (share, chip, near) in &self.near {
@@ -161,19 +159,17 @@ impl CpCosts {
                 free * off_node,
             ];
             let kept = displaced(others, around.private_turnover_ns);
-            let lost = stays * kept + (1.0 - stays);
             let worked = comes.busy * comes.away_ns;
             let each = |distance, at: usize| {
                 by[at] * each_ns(around, distance, worked * share, worked * node)
             };
             let moved = each(Distance::Local, 0) + each(Distance::Near, 1) + each(Distance::Far, 2);
             let own = each_ns(around, Distance::Local, worked * share, worked * node);
-            let ns = (stays * kept * own + (1.0 - stays) * moved) / lost.max(1e-300);
-            let touched = comes.guest * around.reload_lines;
-            let lines = lost * near.lines;
-            let lines = touched * (1.0 - (-lines / touched.max(1e-300)).exp());
+            // Who moved misses all, who stays a few: each fetches what its work gets to.
+            let touched = (comes.guest * around.reload_lines).max(1e-300);
+            let fetched = |lost: f64| touched * (1.0 - (-lost * near.lines / touched).exp());
             let mut cold = Segment::default();
-            cold.reload(lines * ns);
+            cold.reload(stays * fetched(kept) * own + (1.0 - stays) * fetched(1.0) * moved);
             all.repeat(&cold, *share);
         }
         all

@@ -3,5 +3,6 @@
 pub(in crate::steady) mod costs;
 pub(in crate::steady) mod park;
 pub(in crate::steady) mod ports;
+pub(in crate::steady) mod seats;
 pub(in crate::steady) mod step;
 pub(in crate::steady) mod web;
