@@ -8,8 +8,8 @@
 //! wants while short = mean + variance (all while short - all on the mean) / variance of all
 //! ```
 //! What there is goes to those that are entitled to it, the rest by weight; those that are entitled
-//! to more than there is get as large a part each. So cores are idle in the rest of the time however
-//! much is wanted on the mean, and those that come and go lose more of them than those that stay.
+//! to more than there is get as large a part each. So cores are idle in the rest of the time
+//! however much is wanted on the mean, and those that come and go lose more than those that stay.
 
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{Doing, State};
@@ -157,8 +157,8 @@ impl State {
             .collect()
     }
 
-    /// What a partition wants beyond what it is entitled to, window by window: in some it wants more
-    /// than on the mean.
+    /// What a partition wants beyond what it is entitled to, window by window: in some it wants
+    /// more than on the mean.
     fn beyond_in_windows(&self, at: usize, form: &Form) -> f64 {
         let doing = &self.doing[at];
         mean_beyond(doing.load.vps, self.varies_in_windows(at, form), doing.due)
