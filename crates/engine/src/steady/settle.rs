@@ -11,6 +11,7 @@ use crate::steady::queues::chain::{self, Room};
 use crate::steady::queues::filling::{Filled, THREADS};
 use crate::steady::queues::held_up;
 use crate::steady::queues::locks::Lock;
+use crate::steady::queues::scarce::Scarce;
 use crate::steady::windows::slices::ever_run;
 
 /// Relative change of a partition's cores from which on it counts as settled.
@@ -35,6 +36,8 @@ const LEAST_WEIGHT: f64 = 0.1;
 const NEAR: f64 = 0.02;
 /// Share of the time with work without a core below which it is of no account when that is.
 const SCARCELY: f64 = 0.002;
+/// Least part of the time in which one runs that waits at its cap.
+const SELDOM: f64 = 0.01;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual
 /// number of threads only.
 const LITTLE: f64 = 0.05;
@@ -300,11 +303,10 @@ impl State {
         let cap = cap.map_or(f64::INFINITY, Capped::at_once);
         let doing = &mut self.doing[at];
         let demand = &form.demand;
-        let scarce = doing
-            .scarce
-            .filter(|_| form.lock.is_none() && doing.let_run < 1.0 - SCARCELY);
+        let some = |of: &Scarce| form.lock.is_none() && of.loses > SCARCELY;
+        let scarce = doing.scarce.filter(some);
         // Where it hangs on how many have work, the chain says how many run.
-        let let_run = scarce.map_or(doing.let_run, |_| 1.0);
+        let let_run = scarce.map_or(doing.let_run, |of| of.within);
         let working = let_run * (1.0 - doing.stalled) * doing.handled.leaves();
         let mut rates = [0.0; THREADS];
         let own = rates.iter_mut().zip(doing.ns).enumerate();
@@ -335,7 +337,8 @@ impl State {
             None => chain::load(arrivals, &rates, filled, known, Room { cap, scarce }),
         };
         if let Some(scarce) = scarce {
-            doing.scarce = Some(scarce.sized(1.0 - doing.let_run, doing.load.lost));
+            doing.scarce = Some(scarce.sized(doing.load.lost));
+            doing.let_run = scarce.within * (1.0 - doing.load.lost);
         }
         doing.served = doing.let_run * (1.0 - doing.load.stopped);
         doing.load.overrun |= doing.handled.is_short(demand, part);
@@ -376,7 +379,7 @@ impl State {
                 // Those that run meet at a lock all that have work, not as many as on average.
                 self.spreads[at]
                     .crowd()
-                    .gather(1.0 / doing.served.max(1e-6));
+                    .gather(1.0 / (doing.limited * (1.0 - doing.load.stopped)).max(SELDOM));
             }
         }
         if scope.whole {

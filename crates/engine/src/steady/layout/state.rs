@@ -153,6 +153,8 @@ pub(in crate::steady) struct Doing {
     pub served: f64,
     /// The same but for what it waits at its own cap.
     pub let_run: f64,
+    /// Part of those with work that its own cap or pool leaves.
+    pub limited: f64,
     /// How many of them find a core by how many have work, where cores are scarce.
     pub scarce: Option<Scarce>,
     /// How they wait under PR/SM although they are within their share.
@@ -224,6 +226,7 @@ impl Doing {
             reload_ns: self.reload_ns,
             served: 1.0,
             let_run: 1.0,
+            limited: 1.0,
             in_use: f64::from(form.filled.vps()),
             ..Self::default()
         };
@@ -316,6 +319,8 @@ pub(in crate::steady) struct State {
     pub excess: f64,
     /// Cores on which one is thrown off by another, under PR/SM.
     pub contested: f64,
+    /// Virtual processors that wait on the mean while more want a core than there are.
+    pub waiting_while_short: f64,
     /// Cores that are left there while one is used by who threw somebody off.
     pub left_meanwhile: f64,
     /// Part of the usual way that a step goes, so that those that overshoot come to rest.
@@ -379,6 +384,7 @@ impl State {
             nodes: Groups::new(tree.nodes().len()),
             excess: 0.0,
             contested: 0.0,
+            waiting_while_short: 0.0,
             left_meanwhile: 0.0,
             pace: 1.0,
             row: ById::of(0.0, active.len()),

@@ -98,6 +98,10 @@ pub(in crate::steady) fn load(
             .unwrap_or_else(|| {
                 let mut all = always(f64::from(filled.threads()), 1.0, rates, filled);
                 (all.overrun, all.runnable) = (true, f64::INFINITY);
+                if let Some(scarce) = room.scarce {
+                    all.lost = 1.0 - scarce.part(all.vps.min(room.cap));
+                    all.bursts_per_ns *= 1.0 - all.lost;
+                }
                 all.stopped = (1.0 - room.cap / all.vps).max(0.0);
                 all
             }),
@@ -164,7 +168,7 @@ impl Now {
     /// Of which no more virtual processors run than there is room for.
     fn within(mut self, room: Room) -> Self {
         if let Some(scarce) = room.scarce.filter(|_| self.busy.vps > 0.0) {
-            let runs = scarce.part(self.busy.vps);
+            let runs = scarce.part(self.busy.vps.min(room.cap));
             (self.rate, self.lost) = (runs * self.rate, 1.0 - runs);
         }
         if self.busy.vps > room.cap {

@@ -1,9 +1,10 @@
-//! Who is thrown off a full node of PowerVM of those that come and go, and where it goes then.
+//! Who is thrown off of those that come and go while all cores of a PowerVM frame are taken, and
+//! where it goes then.
 //!
-//! Whoever comes within its entitlement and finds no core of its node idle throws off somebody who
-//! is beyond his: whoever has been on its core longest, on any chip of the node. Who comes beyond
+//! Whoever comes within its entitlement then throws off somebody on its node who is beyond his:
+//! whoever has been on its core longest, on any chip of the node. Who comes beyond
 //! its own waits, like those that were thrown off, for the next core that is left. So all that come
-//! while the node is full are on any chip of it, as often as it has cores, and find them cold.
+//! are on any chip of the node then, as often as it has cores, and find them cold.
 //! How long one stays until it is thrown off is told as under PR/SM (`windows/thrown.rs`).
 
 use crate::ids::NodeId;

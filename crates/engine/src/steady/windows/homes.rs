@@ -268,7 +268,7 @@ impl State {
         shares.iter_mut().for_each(|share| *share = 0.0);
         let there = (form, self.homes_of(at, form));
         let room = (&self.free, &self.spare);
-        let lost = (near, far, self.anywhere(at, form));
+        let lost = (near, far, self.anywhere(at, form), self.evicts());
         let away = scatter(&self.tree, there, lost, room, &mut shares);
         let (shut_out, moved) = (self.shut_out(at, form), self.moved_home(at, form));
         let doing = &mut self.doing[at];
@@ -384,7 +384,7 @@ fn level(idle: &[f64], needed: f64) -> f64 {
 fn scatter(
     tree: &Topology,
     (form, homes): (&Form, impl Iterator<Item = (ChipId, f64)> + Clone),
-    (near, far, anywhere): (impl Fn(ChipId) -> f64, impl Fn(NodeId) -> f64, f64),
+    (near, far, anywhere, evicts): (impl Fn(ChipId) -> f64, impl Fn(NodeId) -> f64, f64, bool),
     (free, [near_idle, idle]): (&ById<ChipId, f64>, &[ById<ChipId, f64>; 2]),
     chips: &mut ById<ChipId, f64>,
 ) -> [f64; 2] {
@@ -400,7 +400,9 @@ fn scatter(
             // Who finds no core of the node finds none at home, and who finds none at home finds
             // none where the node has no other chip.
             let waits = far.max(anywhere);
-            let lost = if open().any(|chip| chip != home) {
+            let lost = if free[home] <= 0.0 {
+                1.0
+            } else if open().any(|chip| chip != home) {
                 near(home).max(waits)
             } else {
                 waits
@@ -410,8 +412,11 @@ fn scatter(
             elsewhere += share * (waits - anywhere);
             waited += share * anywhere;
         }
-        let spare: f64 = near_idle.slice(beside).iter().sum();
         let all: f64 = free.slice(beside).iter().sum();
+        if all <= 0.0 {
+            elsewhere += std::mem::take(&mut aside) + std::mem::take(&mut waited);
+        }
+        let spare: f64 = near_idle.slice(beside).iter().sum();
         for chip in open().filter(|_| aside > 0.0) {
             let part = if spare > 0.0 {
                 near_idle[chip] / spare
@@ -429,7 +434,11 @@ fn scatter(
             if elsewhere > NOTHING {
                 others().for_each(|chip| put(chip, elsewhere * idle[chip] / spare));
             }
-        } else {
+        } else if all <= 0.0 {
+            let all: f64 = others().map(|chip| free[chip]).sum();
+            others().for_each(|chip| put(chip, elsewhere * free[chip] / all.max(1e-9)));
+            away[1] += elsewhere;
+        } else if evicts {
             // Who finds no core anywhere waits for the first that is left.
             waited += elsewhere;
         }

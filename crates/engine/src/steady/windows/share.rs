@@ -158,9 +158,15 @@ impl State {
     /// The same for a part of the machine, as long as nobody elsewhere is in its way.
     fn share_alone(&mut self, forms: &[&Form], scope: &Scope, by_chance: f64, left: f64) -> f64 {
         let mut change = 0.0_f64;
+        let is_phyp = self.machine.hypervisor.policy == Policy::Phyp;
         for at in scope.active.iter().copied().filter(|at| !forms[*at].owns) {
             let doing = &mut self.doing[at];
+            if is_phyp {
+                // All find cores, or the machine is looked at as a whole.
+                (doing.scarce, doing.awaited, doing.thrown) = (None, 0.0, 0.0);
+            }
             let claim = claim(doing, forms[at], 0.0);
+            doing.limited = (claim.limit / claim.wants.max(1e-12)).min(1.0);
             self.spills |= claim.group.is_some() || by_chance > LITTLE * doing.load.vps;
             let granted = (claim.wants.min(claim.limit), 0.0);
             let room = whole(doing, forms[at]);

@@ -19,6 +19,8 @@ use crate::steady::queues::grants::{grants, Claim};
 use crate::steady::queues::scarce::Scarce;
 use crate::steady::windows::share::{claim, left_beyond, serve, whole, SCARCE};
 
+/// Where one is between losing least and most of which nothing is known yet.
+const MIDWAY: f64 = 0.5;
 /// Chance that more want a core than there are below which it never comes about.
 const NEVER: f64 = 1e-6;
 
@@ -28,11 +30,15 @@ struct Wants {
     mean: f64,
     variance: f64,
     most: f64,
+    /// What of it is there all of the time.
+    stays: f64,
 }
 
 /// How much more all want than there is.
 #[derive(Clone, Copy, Debug)]
 struct Short {
+    /// Share of the time.
+    time: f64,
     /// Cores that are lacking, over all of the time.
     lacking: f64,
     /// What each wants more in that time, by its variance.
@@ -45,16 +51,28 @@ impl Short {
         if all.most <= cores {
             return None;
         }
+        let missing = all.mean - cores;
         let deviation = all.variance.sqrt();
-        if deviation < 1e-9 {
-            let lacking = (all.mean - cores).max(0.0);
-            let tilt = 0.0;
-            return (lacking > 0.0).then_some(Self { lacking, tilt });
-        }
-        let time = above((cores - all.mean) / deviation);
-        let lacking = mean_beyond(all.mean, all.variance, cores);
-        let tilt = (cores + lacking / time.max(NEVER) - all.mean) / all.variance;
-        (time > NEVER).then_some(Self { lacking, tilt })
+        let (time, idle) = if deviation < 1e-9 {
+            (f64::from(u8::from(missing > 0.0)), (-missing).max(0.0))
+        } else {
+            let lacking = mean_beyond(all.mean, all.variance, cores);
+            (above(-missing / deviation), lacking - missing)
+        };
+        // What those take that always want a core is never idle.
+        let may_idle = idle.min((cores - all.stays).max(0.0));
+        let time = if idle > 0.0 {
+            1.0 - (1.0 - time) * may_idle / idle
+        } else {
+            time
+        };
+        let lacking = missing + may_idle;
+        let beyond = lacking / time.max(NEVER) - missing;
+        (time > NEVER && lacking > 0.0).then_some(Self {
+            time,
+            lacking,
+            tilt: beyond / all.variance.max(1e-9),
+        })
     }
 }
 
@@ -72,13 +90,17 @@ impl State {
         // Within caps and pools, as if there were cores for all.
         let within = grants(&claims, f64::INFINITY, &self.limits);
         let wants: Vec<Wants> = (0..sharing.len())
-            .map(|index| wants(&self.doing[sharing[index]], &claims[index], within[index]))
+            .map(|index| {
+                let at = sharing[index];
+                wants(&self.doing[at], forms[at], (&claims[index], within[index]))
+            })
             .collect();
         let sum = |of: fn(&Wants) -> f64| wants.iter().map(of).sum();
         let all = Wants {
             mean: sum(|one| one.mean),
             variance: sum(|one| one.variance),
             most: sum(|one| one.most),
+            stays: sum(|one| one.stays),
         };
         let short = Short::of(all, cores);
         let lost = match short {
@@ -103,16 +125,19 @@ impl State {
                 (granted[index], 0.0),
                 pace,
             ));
-            let part = short.map_or(0.0, |short| lost[index] / short.lacking.max(1e-12));
             let own = wants[index];
-            doing.scarce = (part > 0.0 && !forms[*at].stays).then(|| Scarce {
+            doing.limited = (own.mean / claims[index].wants.max(1e-12)).min(1.0);
+            let loses = lost[index] / own.mean.max(1e-12);
+            doing.scarce = (loses > 0.0 && !forms[*at].stays).then(|| Scarce {
                 others: all.mean - own.mean,
                 variance: (all.variance - own.variance).max(0.0),
                 cores,
-                beside: own.mean * (1.0 / part - 1.0),
-                size: doing.scarce.map_or(1.0, |of| of.size),
+                within: doing.limited,
+                loses,
+                way: doing.scarce.map_or(MIDWAY, |of| of.way),
             });
         }
+        self.waiting_while_short = short.map_or(0.0, |short| short.lacking / short.time);
         self.evict(full(all, cores), sharing, forms);
         self.leave_room(sharing, cores);
         change
@@ -130,8 +155,12 @@ impl State {
         let mut claims: Vec<Claim> = claims
             .map(|((at, claim), own)| {
                 let wants = (own.mean + short.tilt * own.variance).min(own.most);
-                let beyond = self.beyond_in_windows(*at, forms[*at]);
-                let entitled = 1.0 - (beyond / self.doing[*at].load.vps.max(1e-12)).min(1.0);
+                let due = self.doing[*at].due;
+                let part = own.mean / self.doing[*at].load.vps.max(1e-12);
+                let varies = part * part * self.varies_in_windows(*at, forms[*at]);
+                // In some windows it wants more than on the mean.
+                let beyond = mean_beyond(own.mean, varies, due) / own.mean.max(1e-12);
+                let entitled = 1.0 - beyond.min(1.0);
                 Claim {
                     wants,
                     entitled: wants * entitled,
@@ -157,13 +186,6 @@ impl State {
             .collect()
     }
 
-    /// What a partition wants beyond what it is entitled to, window by window: in some it wants
-    /// more than on the mean.
-    fn beyond_in_windows(&self, at: usize, form: &Form) -> f64 {
-        let doing = &self.doing[at];
-        mean_beyond(doing.load.vps, self.varies_in_windows(at, form), doing.due)
-    }
-
     /// Variance of what a partition wants in a window.
     pub(in crate::steady) fn varies_in_windows(&self, at: usize, form: &Form) -> f64 {
         if form.stays {
@@ -184,13 +206,15 @@ fn full(all: Wants, cores: f64) -> f64 {
     above((cores - 0.5 - all.mean) / all.variance.sqrt().max(1e-9))
 }
 
-/// What one wants that gets so much within its own limits.
-fn wants(doing: &Doing, claim: &Claim, within: f64) -> Wants {
+/// What one wants that gets so much within its own limits. These are for a window, so in a part of
+/// it all of its virtual processors may run.
+fn wants(doing: &Doing, form: &Form, (claim, within): (&Claim, f64)) -> Wants {
     let part = (within / claim.wants.max(1e-12)).min(1.0);
     Wants {
         mean: within,
         variance: part * part * doing.load.vps_variance,
-        most: claim.limit,
+        most: f64::from(form.filled.vps()),
+        stays: if form.stays { within } else { 0.0 },
     }
 }
 
@@ -203,6 +227,7 @@ mod tests {
             mean,
             variance,
             most: 100.0,
+            stays: 0.0,
         }
     }
 
@@ -227,5 +252,22 @@ mod tests {
             ..all(7.0, 4.0)
         };
         assert!(Short::of(few, 8.0).is_none());
+    }
+
+    #[test]
+    fn what_always_is_wanted_is_never_idle() {
+        let one = |stays: f64| {
+            Short::of(
+                Wants {
+                    stays,
+                    ..all(1.4, 0.6)
+                },
+                1.0,
+            )
+        };
+        let with = one(1.0).expect("one of two waits");
+        assert!((with.lacking - 0.4).abs() < 1e-9 && (with.time - 1.0).abs() < 1e-9);
+        let none = one(0.0).expect("it is short at times");
+        assert!(none.lacking > 0.4 && none.time < 1.0);
     }
 }

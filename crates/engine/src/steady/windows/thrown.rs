@@ -229,11 +229,13 @@ impl State {
     /// its share it throws somebody off, and all cores on which that happens are as good as each
     /// other; beyond it, it waits like those that were thrown off.
     pub(in crate::steady) fn elsewhere(&self, at: usize) -> f64 {
-        if self.machine.hypervisor.policy != Policy::Prsm {
-            return 1.0;
-        }
         let within = entitled_part(&self.doing[at]);
-        let of_within = 1.0 - 1.0 / self.contested.max(1.0);
+        let contested = match self.machine.hypervisor.policy {
+            Policy::Prsm => self.contested,
+            Policy::Phyp => self.free.iter().sum(),
+            _ => return 1.0,
+        };
+        let of_within = 1.0 - 1.0 / contested.max(1.0);
         within * of_within + (1.0 - within) * self.another(at)
     }
 
@@ -241,7 +243,9 @@ impl State {
     /// is left sooner. Of those of a partition that wait, who left a core comes to it first.
     fn another(&self, at: usize) -> f64 {
         if self.machine.hypervisor.policy == Policy::Phyp {
-            return 1.0; // Of many that wait hardly anyone gets the core that was its own.
+            // A core that is left goes to the one that waits and was on it last, else to the first.
+            let cores: f64 = self.free.iter().sum();
+            return (1.0 - (1.0 + self.waiting_while_short) / cores.max(1.0)).max(0.0);
         }
         (1.0 - 1.0 / self.left_meanwhile.max(1.0)) / self.waiting(at).max(1.0)
     }
