@@ -7,11 +7,10 @@ use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{classes, Caches, Doing, Site, State};
 use crate::steady::leap::{Leap, Went};
 use crate::steady::queues::capped::Capped;
-use crate::steady::queues::chain::{self, Room};
+use crate::steady::queues::chain;
 use crate::steady::queues::filling::{Filled, THREADS};
 use crate::steady::queues::held_up;
 use crate::steady::queues::locks::Lock;
-use crate::steady::queues::scarce::Scarce;
 use crate::steady::windows::slices::ever_run;
 
 /// Relative change of a partition's cores from which on it counts as settled.
@@ -34,8 +33,6 @@ const LEAST_WEIGHT: f64 = 0.1;
 /// Change of a partition's cores below which the rest of the way is foreseen: what is further off
 /// may be another balance.
 const NEAR: f64 = 0.02;
-/// Share of the time with work without a core below which it is of no account when that is.
-const SCARCELY: f64 = 0.002;
 /// Least part of the time in which one runs that waits at its cap.
 const SELDOM: f64 = 0.01;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual
@@ -303,11 +300,7 @@ impl State {
         let cap = cap.map_or(f64::INFINITY, Capped::at_once);
         let doing = &mut self.doing[at];
         let demand = &form.demand;
-        let some = |of: &Scarce| form.lock.is_none() && of.loses > SCARCELY;
-        let scarce = doing.scarce.filter(some);
-        // Where it hangs on how many have work, the chain says how many run.
-        let let_run = scarce.map_or(doing.let_run, |of| of.within);
-        let working = let_run * (1.0 - doing.stalled) * doing.handled.leaves();
+        let working = doing.let_run * (1.0 - doing.stalled) * doing.handled.leaves();
         let mut rates = [0.0; THREADS];
         let own = rates.iter_mut().zip(doing.ns).enumerate();
         for (threads, (rate, ns)) in own.take(form.fixed.len()).skip(1) {
@@ -334,12 +327,8 @@ impl State {
                 let at = (lock, share, wait, &mut self.locks[at]);
                 held_up::load(arrivals, &rates, (filled, known), at)
             }
-            None => chain::load(arrivals, &rates, filled, known, Room { cap, scarce }),
+            None => chain::load(arrivals, &rates, filled, known, cap),
         };
-        if let Some(scarce) = scarce {
-            doing.scarce = Some(scarce.sized(doing.load.lost));
-            doing.let_run = scarce.within * (1.0 - doing.load.lost);
-        }
         doing.served = doing.let_run * (1.0 - doing.load.stopped);
         doing.load.overrun |= doing.handled.is_short(demand, part);
         doing

@@ -18,7 +18,6 @@ use crate::steady::queues::filling::THREADS;
 use crate::steady::queues::last_cores::Comer;
 use crate::steady::queues::locks::Known;
 use crate::steady::queues::overflow::Groups;
-use crate::steady::queues::scarce::Scarce;
 use crate::steady::queues::throng::Throng;
 use crate::steady::queues::visits::Visit;
 
@@ -155,8 +154,6 @@ pub(in crate::steady) struct Doing {
     pub let_run: f64,
     /// Part of those with work that its own cap or pool leaves.
     pub limited: f64,
-    /// How many of them find a core by how many have work, where cores are scarce.
-    pub scarce: Option<Scarce>,
     /// How they wait under PR/SM although they are within their share.
     pub waits: Waits,
     /// Whether all cores are used by those that are entitled to them, so that what is entitled to

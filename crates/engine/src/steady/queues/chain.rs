@@ -16,7 +16,6 @@
 
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::filling::{Busy, Filled, THREADS};
-use crate::steady::queues::scarce::Scarce;
 
 /// What a partition's virtual processors do, means over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,8 +40,6 @@ pub(in crate::steady) struct Load {
     pub full: [f64; 2],
     /// Share of the time with work in which it waits at its cap.
     pub stopped: f64,
-    /// Share of it in which it finds no core, where they are [`Scarce`].
-    pub lost: f64,
     /// Share of the threads' time that they spin for a lock for which they sleep in the end.
     pub spun: f64,
     /// Whether more comes than can go.
@@ -61,54 +58,33 @@ impl Load {
     }
 }
 
-/// How many virtual processors may run at once.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::steady) struct Room {
-    /// No more than so many on the mean, however many have work.
-    pub cap: f64,
-    /// How many find a core.
-    pub scarce: Option<Scarce>,
-}
-
-impl Room {
-    /// For all of them.
-    #[cfg(test)]
-    pub const ALL: Self = Self {
-        cap: f64::INFINITY,
-        scarce: None,
-    };
-}
-
 /// Share of the probability below which what may still come is of no account.
 const TAIL: f64 = 1e-9;
 
 /// Works a chain out. `rates[k]` are bursts that a virtual processor with `k` busy threads does in
-/// a nanosecond; `filled` says how many have how many, `room` how many of them run.
+/// a nanosecond; `filled` says how many have how many. No more than `cap` virtual processors run at
+/// once on the mean, however many have work.
 pub(in crate::steady) fn load(
     arrivals: Arrivals,
     rates: &[f64; THREADS],
     filled: Filled,
     known: &[Busy],
-    room: Room,
+    cap: f64,
 ) -> Load {
     match arrivals {
         Arrivals::Never => Load::default(),
         Arrivals::Always(threads, duty) => always(threads, duty, rates, filled),
-        Arrivals::Open(per_ns) => walk(|_| per_ns, rates, (filled, known, room), None)
+        Arrivals::Open(per_ns) => walk(|_| per_ns, rates, (filled, known, cap), None)
             .unwrap_or_else(|| {
                 let mut all = always(f64::from(filled.threads()), 1.0, rates, filled);
                 (all.overrun, all.runnable) = (true, f64::INFINITY);
-                if let Some(scarce) = room.scarce {
-                    all.lost = 1.0 - scarce.part(all.vps.min(room.cap));
-                    all.bursts_per_ns *= 1.0 - all.lost;
-                }
-                all.stopped = (1.0 - room.cap / all.vps).max(0.0);
+                all.stopped = (1.0 - cap / all.vps).max(0.0);
                 all
             }),
         Arrivals::Closed(count, away_ns) if away_ns <= 0.0 => always(count, 1.0, rates, filled),
         Arrivals::Closed(count, away_ns) => {
             let coming = |n| (count - n) / away_ns;
-            walk(coming, rates, (filled, known, room), Some(count)).unwrap_or_default()
+            walk(coming, rates, (filled, known, cap), Some(count)).unwrap_or_default()
         }
     }
 }
@@ -134,9 +110,8 @@ pub(in crate::steady) struct Now {
     pub busy: Busy,
     /// Mean square of those with work.
     pub squares: f64,
-    /// Part of those with work that waits at a cap, and of the others those that find no core.
+    /// Part of those with work that waits at a cap.
     pub stopped: f64,
-    pub lost: f64,
     /// Bursts done in a nanosecond.
     pub rate: f64,
     /// Threads that are woken in a nanosecond though no burst comes.
@@ -156,7 +131,6 @@ impl Now {
             busy: self.busy.mix(other.busy, part),
             squares: of(self.squares, other.squares),
             stopped: of(self.stopped, other.stopped),
-            lost: of(self.lost, other.lost),
             rate: of(self.rate, other.rate),
             woken: of(self.woken, other.woken),
             waiting: of(self.waiting, other.waiting),
@@ -165,22 +139,17 @@ impl Now {
         }
     }
 
-    /// Of which no more virtual processors run than there is room for.
-    fn within(mut self, room: Room) -> Self {
-        if let Some(scarce) = room.scarce.filter(|_| self.busy.vps > 0.0) {
-            let runs = scarce.part(self.busy.vps.min(room.cap));
-            (self.rate, self.lost) = (runs * self.rate, 1.0 - runs);
+    /// Of which no more virtual processors run than this.
+    fn within(self, cap: f64) -> Self {
+        if self.busy.vps <= cap {
+            return self;
         }
-        if self.busy.vps > room.cap {
-            let runs = room.cap / self.busy.vps;
-            (self.rate, self.stopped) = (runs * self.rate, 1.0 - runs);
+        let runs = cap / self.busy.vps;
+        Self {
+            rate: runs * self.rate,
+            stopped: 1.0 - runs,
+            ..self
         }
-        self
-    }
-
-    /// Part of those with work that runs.
-    fn runs(&self) -> f64 {
-        (1.0 - self.stopped) * (1.0 - self.lost)
     }
 
     /// While so many threads have work, of so many that can be busy at once.
@@ -200,7 +169,7 @@ impl Now {
 fn walk(
     arrivals: impl Fn(f64) -> f64,
     rates: &[f64; THREADS],
-    (filled, known, room): (Filled, &[Busy], Room),
+    (filled, known, cap): (Filled, &[Busy], f64),
     count: Option<f64>,
 ) -> Option<Load> {
     let most = filled.threads();
@@ -208,7 +177,7 @@ fn walk(
         let there = n.min(most);
         let told = known.get(there as usize).copied();
         let busy = told.unwrap_or_else(|| Busy::of(filled, there));
-        Now::of(busy, rates, (n, most)).within(room)
+        Now::of(busy, rates, (n, most)).within(cap)
     };
     walk_through(arrivals, at, (most, filled.returns), count)
 }
@@ -268,9 +237,8 @@ struct Sums {
     load: Load,
     squares: f64,
     coming: f64,
-    /// Virtual processors with work that run, and those of them that have no cap in their way.
+    /// Virtual processors with work that run.
     runs: f64,
-    uncapped: f64,
     /// All that come.
     came: f64,
     /// Busy threads.
@@ -299,10 +267,9 @@ impl Sums {
     fn add_last(&mut self, p: f64, n: f64, now: &Now) {
         self.all += p;
         for (sum, vps) in self.load.with.iter_mut().zip(now.busy.with) {
-            *sum += p * now.runs() * vps;
+            *sum += p * (1.0 - now.stopped) * vps;
         }
-        self.runs += p * now.runs() * now.busy.vps;
-        self.uncapped += p * (1.0 - now.stopped) * now.busy.vps;
+        self.runs += p * (1.0 - now.stopped) * now.busy.vps;
         self.load.vps += p * now.busy.vps;
         self.squares += p * now.squares;
         self.load.runnable += p * n;
@@ -325,7 +292,6 @@ impl Sums {
         self.all *= by;
         self.squares *= by;
         self.runs *= by;
-        self.uncapped *= by;
         self.coming *= by;
         self.came *= by;
         self.threads *= by;
@@ -356,8 +322,7 @@ impl Sums {
             // How many threads are busy while they run is what it is of all that are with work.
             let all = self.load.vps / self.runs.max(1e-300);
             self.load.with.iter_mut().for_each(|vps| *vps *= all);
-            self.load.stopped = 1.0 - self.uncapped / self.load.vps;
-            self.load.lost = 1.0 - self.runs / self.uncapped.max(1e-300);
+            self.load.stopped = 1.0 - 1.0 / all;
         }
         self.load.vps_variance = (self.squares - self.load.vps * self.load.vps).max(0.0);
         self.load
@@ -376,7 +341,7 @@ mod tests {
     }
 
     fn uncapped(arrivals: Arrivals, rates: &[f64; THREADS], filled: Filled) -> Load {
-        super::load(arrivals, rates, filled, &[], Room::ALL)
+        super::load(arrivals, rates, filled, &[], f64::INFINITY)
     }
 
     #[test]
@@ -405,17 +370,14 @@ mod tests {
     fn at_a_cap_no_more_is_done_however_many_have_work() {
         // Three of which one runs at once: as one processor, of which all that is there is at work.
         let (filled, rates) = single(3);
-        let of = |per_ns: f64, cap: f64| {
-            let room = Room { cap, ..Room::ALL };
-            super::load(Arrivals::Open(per_ns), &rates, filled, &[], room)
-        };
-        let found = of(0.5, 1.0);
+        let found = super::load(Arrivals::Open(0.5), &rates, filled, &[], 1.0);
         assert!((found.runnable - 1.0).abs() < 1e-9);
         assert!((found.vps * (1.0 - found.stopped) - 0.5).abs() < 1e-9);
         assert!((found.with[1] - found.vps).abs() < 1e-9);
-        let over = of(1.5, 1.0);
+        let over = super::load(Arrivals::Open(1.5), &rates, filled, &[], 1.0);
         assert!(over.overrun && (over.stopped - 2.0 / 3.0).abs() < 1e-9);
-        let waits = [3.0, 2.5, 2.0, 1.5].map(|cap| of(1.0, cap).runnable);
+        let waits = [3.0, 2.5, 2.0, 1.5]
+            .map(|cap| super::load(Arrivals::Open(1.0), &rates, filled, &[], cap).runnable);
         assert!(waits.windows(2).all(|two| two[0] < two[1]), "{waits:?}");
     }
 

@@ -171,7 +171,6 @@ impl HeldUp<'_> {
             let speed = busy.rate(self.rates) / f64::from(awake);
             let now = Now {
                 stopped: 0.0,
-                lost: 0.0,
                 busy,
                 squares: busy.vps * busy.vps,
                 rate: speed * slot.works,

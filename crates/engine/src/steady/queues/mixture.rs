@@ -372,7 +372,7 @@ mod tests {
             Arrivals::Closed(9.0, 4.0),
             Arrivals::Always(2.0, 1.0),
         ] {
-            let alone = chain::load(arrivals, &rates, filled, &[], chain::Room::ALL);
+            let alone = chain::load(arrivals, &rates, filled, &[], f64::INFINITY);
             let (all, each) = loads(&[stream(arrivals, 2.0)], filled, &[]);
             for found in [&all, &each[0]] {
                 assert!((found.vps - alone.vps).abs() < 1e-6, "{arrivals:?}");

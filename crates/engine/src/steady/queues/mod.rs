@@ -16,6 +16,5 @@ pub(in crate::steady) mod mixture;
 pub(in crate::steady) mod overflow;
 pub(in crate::steady) mod passage;
 pub(in crate::steady) mod runs;
-pub(in crate::steady) mod scarce;
 pub(in crate::steady) mod throng;
 pub(in crate::steady) mod visits;

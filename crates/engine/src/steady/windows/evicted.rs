@@ -8,6 +8,7 @@
 //! How long one stays until it is thrown off is told as under PR/SM (`windows/thrown.rs`).
 
 use crate::ids::NodeId;
+use crate::spec::Processors;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{on_and_off, State};
 use crate::steady::queues::chances::above;
@@ -112,9 +113,14 @@ impl State {
             home * doing.load.wakes_per_ns
         };
         let cores = doing.served * doing.load.vps;
+        // Who is capped stops when its entitlement is used up.
+        let capped = matches!(
+            form.partition.processors,
+            Processors::Shared { capped: true, .. }
+        );
         Sharer {
             stays: form.stays,
-            due: doing.due,
+            due: if capped { f64::INFINITY } else { doing.due },
             cores,
             varies: (doing.served * doing.served * self.varies_in_windows(at, form)).sqrt(),
             comes,

@@ -163,7 +163,7 @@ impl State {
             let doing = &mut self.doing[at];
             if is_phyp {
                 // All find cores, or the machine is looked at as a whole.
-                (doing.scarce, doing.awaited, doing.thrown) = (None, 0.0, 0.0);
+                (doing.awaited, doing.thrown) = (0.0, 0.0);
             }
             let claim = claim(doing, forms[at], 0.0);
             doing.limited = (claim.limit / claim.wants.max(1e-12)).min(1.0);

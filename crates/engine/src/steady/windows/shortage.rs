@@ -16,11 +16,8 @@ use crate::steady::layout::state::{Doing, State};
 use crate::steady::queues::capped::varies_over;
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::grants::{grants, Claim};
-use crate::steady::queues::scarce::Scarce;
 use crate::steady::windows::share::{claim, left_beyond, serve, whole, SCARCE};
 
-/// Where one is between losing least and most of which nothing is known yet.
-const MIDWAY: f64 = 0.5;
 /// Chance that more want a core than there are below which it never comes about.
 const NEVER: f64 = 1e-6;
 
@@ -125,17 +122,8 @@ impl State {
                 (granted[index], 0.0),
                 pace,
             ));
-            let own = wants[index];
-            doing.limited = (own.mean / claims[index].wants.max(1e-12)).min(1.0);
-            let loses = lost[index] / own.mean.max(1e-12);
-            doing.scarce = (loses > 0.0 && !forms[*at].stays).then(|| Scarce {
-                others: all.mean - own.mean,
-                variance: (all.variance - own.variance).max(0.0),
-                cores,
-                within: doing.limited,
-                loses,
-                way: doing.scarce.map_or(MIDWAY, |of| of.way),
-            });
+            let within = wants[index].mean / claims[index].wants.max(1e-12);
+            doing.limited = within.min(1.0);
         }
         self.waiting_while_short = short.map_or(0.0, |short| short.lacking / short.time);
         self.evict(full(all, cores), sharing, forms);
@@ -158,13 +146,19 @@ impl State {
                 let due = self.doing[*at].due;
                 let part = own.mean / self.doing[*at].load.vps.max(1e-12);
                 let varies = part * part * self.varies_in_windows(*at, forms[*at]);
-                // In some windows it wants more than on the mean.
-                let beyond = mean_beyond(own.mean, varies, due) / own.mean.max(1e-12);
-                let entitled = 1.0 - beyond.min(1.0);
+                // In some windows it wants more than on the mean, but no more than its limits.
+                let limit = if own.mean < claim.wants - 1e-9 {
+                    own.mean
+                } else {
+                    claim.limit
+                };
+                let beyond = mean_beyond(own.mean, varies, due).min((limit - due).max(0.0));
+                let entitled = 1.0 - (beyond / own.mean.max(1e-12)).min(1.0);
                 Claim {
                     wants,
                     entitled: wants * entitled,
-                    // What they want is within the limits of their groups.
+                    // What they want on the mean is within their limits, which are for a window.
+                    limit: own.most,
                     group: None,
                     ..*claim
                 }
