@@ -279,7 +279,7 @@ def test_fewer_machines_of_a_kind_have_as_much_to_do() -> None:
 
 def test_advice_on_virtual_machines_is_what_their_layout_runs_like(tmp_path: Path) -> None:
     """Six of a kind may become any fewer that share their work evenly."""
-    does = 'cpus = 2\nworkload = { kind = "transactions", rate = "3000/s" }'
+    does = 'cpus = 2\nworkload = { kind = "transactions", rate = "6000/s" }'
     table = MACHINE.format(name="db", count=6, does=does)
     told = Scenario.from_toml(ZVM.format(kind="idle", more="") + table)
     assert {1, 3, 12} <= {*next(guests(told.partitions[0])).values}

@@ -116,9 +116,8 @@ impl Form {
             demand_of((spec, one), guests.as_ref(), (&each, serves.as_ref())).map_err(unknown)?;
         let lock = Lock::of(machine, one);
         demand.scattered &= host.is_none() && lock.is_none();
-        // Threads that sleep for a lock leave their processors, however much there is to do.
         let always = guests.is_none() && matches!(demand.arrivals, Arrivals::Always(..));
-        let stays = always && lock.is_none();
+        let stays = always && lock.is_none(); // Who sleeps for a lock leaves his processor.
         let owns = matches!(one.processors, Processors::Dedicated { .. });
         let reads = memory::place(machine, tree, one);
         let filled = Filled::of(one, machine.smt.parts, always)
@@ -126,9 +125,9 @@ impl Form {
             .beside(staying(&each));
         let in_turn = in_turn(guests.as_ref(), demand.arrivals, filled);
         let homes = homes(tree, one, in_turn);
-        workloads
-            .iter_mut()
-            .for_each(|of| of.homes.clone_from(&homes));
+        for of in &mut workloads {
+            of.homes.clone_from(&homes);
+        }
         Ok(Self {
             demand,
             filled,

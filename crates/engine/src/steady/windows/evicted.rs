@@ -12,6 +12,7 @@ use crate::spec::Processors;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{on_and_off, State};
 use crate::steady::queues::chances::above;
+use crate::steady::windows::evictions::entitled_part;
 use crate::steady::windows::thrown::{after, Beyond};
 
 /// A partition on a node.
@@ -131,15 +132,17 @@ impl State {
         }
     }
 
-    /// Share of a partition's dispatches that are on any chip of its node: those after it was
-    /// thrown off, and of the others those that find all cores taken.
-    pub(in crate::steady) fn anywhere(&self, at: usize, form: &Form) -> f64 {
+    /// Shares of a partition's dispatches that are on any chip of its node, since it throws
+    /// somebody off there, and on any of the frame: of those that find all cores taken and have
+    /// used up their entitlement, and of those that were thrown off.
+    pub(in crate::steady) fn anywhere(&self, at: usize, form: &Form) -> [f64; 2] {
         if form.stays || !self.evicts() {
-            return 0.0;
+            return [0.0; 2];
         }
         let doing = &self.doing[at];
         let again = doing.thrown / (doing.thrown + doing.load.wakes_per_ns).max(1e-18);
-        again + (1.0 - again) * doing.awaited
+        let (come, entitled) = ((1.0 - again) * doing.awaited, entitled_part(doing));
+        [come * entitled, again + come * (1.0 - entitled)]
     }
 }
 

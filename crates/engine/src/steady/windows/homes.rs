@@ -7,7 +7,7 @@
 //! PowerVM what is entitled throws off what is not, and that stays away until a window begins while
 //! a core is idle. Who finds none goes to the chip with most idle cores.
 
-use crate::ids::{ById, ChipId, NodeId};
+use crate::ids::{ById, ChipId, NodeId, Span};
 use crate::machine::Topology;
 use crate::spec::Policy;
 use crate::steady::layout::form::Form;
@@ -384,7 +384,12 @@ fn level(idle: &[f64], needed: f64) -> f64 {
 fn scatter(
     tree: &Topology,
     (form, homes): (&Form, impl Iterator<Item = (ChipId, f64)> + Clone),
-    (near, far, anywhere, evicts): (impl Fn(ChipId) -> f64, impl Fn(NodeId) -> f64, f64, bool),
+    (near, far, anywhere, evicts): (
+        impl Fn(ChipId) -> f64,
+        impl Fn(NodeId) -> f64,
+        [f64; 2],
+        bool,
+    ),
     (free, [near_idle, idle]): (&ById<ChipId, f64>, &[ById<ChipId, f64>; 2]),
     chips: &mut ById<ChipId, f64>,
 ) -> [f64; 2] {
@@ -399,7 +404,7 @@ fn scatter(
         for (home, share) in homes.clone().filter(|(home, _)| beside.contains(*home)) {
             // Who finds no core of the node finds none at home, and who finds none at home finds
             // none where the node has no other chip.
-            let waits = far.max(anywhere);
+            let waits = far.max(anywhere[0] + anywhere[1]);
             let lost = if free[home] <= 0.0 {
                 1.0
             } else if open().any(|chip| chip != home) {
@@ -409,8 +414,8 @@ fn scatter(
             };
             put(home, share * (1.0 - lost));
             aside += share * (lost - waits);
-            elsewhere += share * (waits - anywhere);
-            waited += share * anywhere;
+            elsewhere += share * far;
+            waited += share * (waits - far);
         }
         let all: f64 = free.slice(beside).iter().sum();
         if all <= 0.0 {
@@ -442,14 +447,38 @@ fn scatter(
             // Who finds no core anywhere waits for the first that is left.
             waited += elsewhere;
         }
-        for chip in open().filter(|_| waited > 0.0) {
-            let part = waited * free[chip] / all;
-            put(chip, part);
-            let at_home = homes.clone().any(|(home, _)| home == chip);
-            away[0] += if at_home { 0.0 } else { part };
+        if waited > 0.0 {
+            for (chip, part) in first_left(tree, beside, anywhere, free) {
+                put(chip, waited * part);
+                let at_home = homes.clone().any(|(home, _)| home == chip);
+                let kind = usize::from(!beside.contains(chip));
+                away[kind] += if at_home { 0.0 } else { waited * part };
+            }
         }
     }
     away
+}
+
+/// Where those are that waited for a core, with their shares: on any chip of their node, or on any
+/// of the frame, as often as it has cores.
+fn first_left<'a>(
+    tree: &'a Topology,
+    node: Span<ChipId>,
+    [on_node, on_frame]: [f64; 2],
+    free: &'a ById<ChipId, f64>,
+) -> impl Iterator<Item = (ChipId, f64)> + 'a {
+    let of_all = |chips: Span<ChipId>| free.slice(chips).iter().sum::<f64>();
+    let all = of_all(tree.chips());
+    let part = on_node / (on_node + on_frame).max(1e-12);
+    let (node_each, each) = (
+        part / of_all(node).max(1e-12),
+        (1.0 - part) / all.max(1e-12),
+    );
+    let open = tree.chips().into_iter().filter(|chip| free[*chip] > 0.0);
+    open.map(move |chip| {
+        let here = if node.contains(chip) { node_each } else { 0.0 };
+        (chip, free[chip] * (here + each))
+    })
 }
 
 /// A partition runs on these chips now: `part` of the way, so that those that displace each other
