@@ -402,8 +402,7 @@ fn scatter(
         // Chips of which no core is active, or all are dedicated, take nobody.
         let open = || beside.into_iter().filter(|chip| free[*chip] > 0.0);
         for (home, share) in homes.clone().filter(|(home, _)| beside.contains(*home)) {
-            // Who finds no core of the node finds none at home, and who finds none at home finds
-            // none where the node has no other chip.
+            // Who finds none on the node finds none at home; with one chip these are the same.
             let waits = far.max(anywhere[0] + anywhere[1]);
             let lost = if free[home] <= 0.0 {
                 1.0
@@ -421,14 +420,8 @@ fn scatter(
         if all <= 0.0 {
             elsewhere += std::mem::take(&mut aside) + std::mem::take(&mut waited);
         }
-        let spare: f64 = near_idle.slice(beside).iter().sum();
-        for chip in open().filter(|_| aside > 0.0) {
-            let part = if spare > 0.0 {
-                near_idle[chip] / spare
-            } else {
-                free[chip] / all
-            };
-            put(chip, aside * part);
+        if aside > 0.0 {
+            emptiest(beside, near_idle, free).for_each(|(chip, part)| put(chip, aside * part));
         }
         away[0] += aside;
         let others = || tree.chips().into_iter().filter(|of| !beside.contains(*of));
@@ -457,6 +450,18 @@ fn scatter(
         }
     }
     away
+}
+
+/// Where those are that find none at home but on another chip of the node, with their shares.
+fn emptiest<'a>(
+    node: Span<ChipId>,
+    idle: &'a ById<ChipId, f64>,
+    free: &'a ById<ChipId, f64>,
+) -> impl Iterator<Item = (ChipId, f64)> + 'a {
+    let sum = |of: &ById<ChipId, f64>| of.slice(node).iter().sum::<f64>();
+    let by = if sum(idle) > 0.0 { idle } else { free };
+    let all = sum(by);
+    node.into_iter().map(move |chip| (chip, by[chip] / all))
 }
 
 /// Where those are that waited for a core, with their shares: on any chip of their node, or on any
