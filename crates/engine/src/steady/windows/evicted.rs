@@ -2,17 +2,18 @@
 //! where it goes then.
 //!
 //! Whoever comes within its entitlement then throws off somebody on its node who is beyond his:
-//! whoever has been on its core longest, on any chip of the node. Who comes beyond
-//! its own waits, like those that were thrown off, for the next core that is left. So all that come
-//! are on any chip of the node then, as often as it has cores, and find them cold.
+//! whoever has been on its core longest. So it is on any chip of the node, as often as that has
+//! cores. Who comes beyond its own waits, like those that were thrown off, for the next core that
+//! is left, and is on any chip of the frame.
 //! How long one stays until it is thrown off is told as under PR/SM (`windows/thrown.rs`).
 
-use crate::ids::NodeId;
+use crate::ids::{ChipId, NodeId};
 use crate::spec::Processors;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{on_and_off, State};
 use crate::steady::queues::chances::above;
 use crate::steady::windows::evictions::entitled_part;
+use crate::steady::windows::shortage::NEVER;
 use crate::steady::windows::thrown::{after, Beyond};
 
 /// A partition on a node.
@@ -38,7 +39,8 @@ impl Sharer {
 }
 
 impl State {
-    /// How often those that share cores are thrown off under PowerVM, and find their nodes full.
+    /// How often those that share cores are thrown off under PowerVM, and find all cores taken: as
+    /// these are for such a part of the time.
     pub(in crate::steady) fn evict(&mut self, full: f64, sharing: &[usize], forms: &[&Form]) {
         if !self.evicts() {
             return;
@@ -59,7 +61,7 @@ impl State {
     fn on_node(&self, at: usize, node: NodeId) -> f64 {
         let chips = self.tree.chips_of(node);
         let sites = self.doing[at].sites.iter();
-        let here = sites.filter(|site| chips.into_iter().any(|chip| chip.index() == site.chip));
+        let here = sites.filter(|site| chips.contains(ChipId::new(site.chip)));
         here.map(|site| site.share).sum()
     }
 
@@ -148,8 +150,6 @@ impl State {
 
 /// Parts of a window that are looked at.
 const PARTS: usize = 8;
-/// Chance below which a node is never full.
-const NEVER: f64 = 1e-6;
 
 #[cfg(test)]
 mod tests {

@@ -19,7 +19,7 @@ use crate::steady::queues::grants::{grants, Claim};
 use crate::steady::windows::share::{claim, left_beyond, serve, whole, SCARCE};
 
 /// Chance that more want a core than there are below which it never comes about.
-const NEVER: f64 = 1e-6;
+pub(in crate::steady) const NEVER: f64 = 1e-6;
 
 /// What a partition wants: on the mean, its variance, and at most.
 #[derive(Clone, Copy, Debug)]
