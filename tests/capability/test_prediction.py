@@ -252,20 +252,20 @@ def test_a_worked_point() -> None:
     expected = (
         {
             "useful": 0.25,
-            "l2": 0.0309,
-            "l3": 0.044,
-            "l4": 0.0241,
-            "memory_local": 0.0198,
-            "memory_far": 0.0705,
+            "l2": 0.0343,
+            "l3": 0.0468,
+            "l4": 0.0243,
+            "memory_local": 0.0187,
+            "memory_far": 0.0666,
         },
         {
             "useful": 0.25,
-            "l2": 0.0288,
-            "l3": 0.0369,
-            "l4": 0.0287,
-            "memory_local": 0.0235,
-            "memory_far": 0.084,
-            "cache_near": 0.0084,
+            "l2": 0.0322,
+            "l3": 0.0397,
+            "l4": 0.0293,
+            "memory_local": 0.0225,
+            "memory_far": 0.0803,
+            "cache_near": 0.008,
         },
     )
     for point, books in zip((alone, two), expected, strict=True):
