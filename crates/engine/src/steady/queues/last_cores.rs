@@ -79,8 +79,8 @@ pub(in crate::steady) struct Found {
 const ROUNDS: usize = 2;
 /// Steps in which the mean number of idle cores is met.
 const SCALE_STEPS: usize = 5;
-/// Halvings in which the least of them is found.
-const IDLE_STEPS: usize = 24;
+/// Steps at most in which the least of them is found.
+const IDLE_STEPS: usize = 60;
 /// Part of the way back beyond which no step goes.
 const LEAST_STEP: f64 = 1e-3;
 /// How often in a nanosecond a core is taken at most: one that is gone so soon was never left. Who
@@ -141,6 +141,17 @@ impl Comer {
         self.cores / self.count
     }
 
+    /// Each of another kind takes its core so often.
+    fn loses(&mut self, each_takes: f64, back: f64, to: &Self) {
+        let same = self.partition == to.partition;
+        let takes = to.count * if same { to.others } else { 1.0 } * each_takes;
+        let again = back + to.taken_per_ns;
+        self.takes += takes;
+        self.gone += takes * again / (to.leaves + again);
+        self.visitors_leave += takes / to.leaves;
+        self.own += if same { takes } else { 0.0 };
+    }
+
     /// Chance that its core has been taken when one comes back.
     fn lost(&self) -> f64 {
         self.taken_per_ns / (self.taken_per_ns + self.back)
@@ -189,14 +200,7 @@ pub(in crate::steady) fn meet(comers: &mut [Comer], idle: f64) {
             of.owns = (1.0 - of.busy()).max(1e-9) / (1.0 + of.taken_per_ns / of.back);
             of.looks = of.busy() * of.leaves * of.moves / idle;
         }
-        for at in 0..comers.len() {
-            let [takes, moves, leave, own] = takes(&comers[at], comers);
-            let of = &mut comers[at];
-            of.own = own / takes.max(1e-300);
-            of.takes = (takes / of.owns).min(AT_ONCE);
-            of.visitors_leave = takes / leave.max(1e-300);
-            of.gone = moves / (of.busy() * of.leaves);
-        }
+        take_from_each_other(comers);
         let by = scale(comers, idle);
         for of in comers.iter_mut() {
             of.taken_per_ns = (by * of.takes).min(AT_ONCE);
@@ -237,37 +241,60 @@ fn take_afresh(comers: &mut [Comer], idle: f64) {
 /// full`. As good as by chance none is idle for a share `full = exp(-idle)` of the time.
 pub(in crate::steady) fn least_idle(away: f64, out: f64) -> f64 {
     let ratio = out / (1.0 - out).max(1e-9);
-    let (mut low, mut high) = (0.0, away);
-    for _ in 0..IDLE_STEPS {
-        let idle = 0.5 * (low + high);
-        if 1.0 - idle / away > ratio * idle.exp_m1() {
-            low = idle;
-        } else {
-            high = idle;
+    // What is left of the share bends downwards, so that from the first tangent on the others come
+    // down to where it is nothing.
+    let mut idle = 0.0_f64;
+    let most = if away > 0.0 { IDLE_STEPS } else { 0 };
+    for _ in 0..most {
+        let grown = idle.exp_m1();
+        let left = 1.0 - idle / away - ratio * grown;
+        let step = left / (1.0 / away + ratio * (grown + 1.0));
+        idle += step;
+        if step.abs() <= 1e-9 * idle {
+            break;
         }
     }
-    low
+    idle
 }
 
-/// How often in a nanosecond others take the core of one of a kind; how often it moves then, to
-/// another core; the former by how soon they leave, and what of it its own partition takes.
-fn takes(one: &Comer, comers: &[Comer]) -> [f64; 4] {
-    let mut all = [0.0; 4];
-    for of in comers {
-        let same = of.partition == one.partition;
-        let count = of.count * if same { of.others } else { 1.0 };
-        let back = one.back + of.back;
-        // Solved for both ways of the pair.
-        let by_looks = one.owns * of.looks * (one.leaves + back) + of.owns * one.looks * one.leaves;
-        let takes =
-            count * (of.leaves + back) * by_looks / (back * (one.leaves + of.leaves + back));
-        let again = back + of.taken_per_ns;
-        all[0] += takes;
-        all[1] += takes * again / (of.leaves + again);
-        all[2] += takes / of.leaves;
-        all[3] += if same { takes } else { 0.0 };
+/// How often in a nanosecond others take the core of one of each kind; how often it moves then, to
+/// another core; how soon those leave, and what of it its own partition takes.
+fn take_from_each_other(comers: &mut [Comer]) {
+    for of in comers.iter_mut() {
+        (of.takes, of.gone, of.visitors_leave, of.own) = (0.0, 0.0, 0.0, 0.0);
     }
-    all
+    for at in 0..comers.len() {
+        let (before, rest) = comers.split_at_mut(at);
+        let one = &mut rest[0];
+        let back = 2.0 * one.back;
+        let own = one.owns * one.looks * (one.leaves + back) / back;
+        let same = *one;
+        one.loses(own, back, &same);
+        for other in before {
+            let back = one.back + other.back;
+            let [from_one, from_other] = each_takes(one, other, back);
+            one.loses(from_one, back, other);
+            other.loses(from_other, back, one);
+        }
+    }
+    for of in comers.iter_mut() {
+        of.own /= of.takes.max(1e-300);
+        of.visitors_leave = of.takes / of.visitors_leave.max(1e-300);
+        of.gone /= of.busy() * of.leaves;
+        of.takes = (of.takes / of.owns).min(AT_ONCE);
+    }
+}
+
+/// How often one of the second takes a core of one of the first, and the other way round: solved
+/// for both ways of the pair.
+fn each_takes(a: &Comer, b: &Comer, back: f64) -> [f64; 2] {
+    let by = 1.0 / (back * (a.leaves + b.leaves + back));
+    let (looks_at_a, looks_at_b) = (a.owns * b.looks, b.owns * a.looks);
+    let (a_back, b_back) = (a.leaves + back, b.leaves + back);
+    [
+        b_back * (looks_at_a * a_back + looks_at_b * a.leaves) * by,
+        a_back * (looks_at_b * b_back + looks_at_a * b.leaves) * by,
+    ]
 }
 
 /// By how much more often all are taken if the mean number of idle cores is what it is.

@@ -32,6 +32,11 @@ struct Sharer {
 }
 
 impl Sharer {
+    /// Whether it runs there or comes there.
+    fn is_there(&self) -> bool {
+        self.runs.cores + self.comes > 0.0
+    }
+
     /// Chance that its entitlement is used up after such a part of a window.
     fn used_up(&self, since: f64) -> f64 {
         above((self.due / since - self.cores) / self.varies.max(1e-9))
@@ -75,13 +80,14 @@ impl State {
         full: f64,
         thrown: &mut [f64],
     ) {
-        let those = sharing.iter().map(|at| self.sharer(*at, forms[*at], node));
-        let those: Vec<Sharer> = those.collect();
+        let those = sharing.iter().enumerate();
+        let those = those.map(|(index, at)| (index, self.sharer(*at, forms[*at], node)));
+        let those: Vec<(usize, Sharer)> = those.filter(|(_, of)| of.is_there()).collect();
         for part in 0..PARTS {
             let since = (part as f64 + 0.5) / PARTS as f64;
             let (mut often, mut cores) = (0.0, 0.0);
             let beyond: Vec<Beyond> = (those.iter())
-                .map(|of| {
+                .map(|(_, of)| {
                     let beyond = of.used_up(since);
                     often += of.comes * (1.0 - beyond);
                     cores += of.runs.cores * beyond;
@@ -95,12 +101,8 @@ impl State {
             let Some(ns) = after(&beyond, full * often * there) else {
                 continue;
             };
-            for ((of, runs), sum) in those.iter().zip(&beyond).zip(&mut *thrown) {
-                *sum += if of.stays {
-                    0.0
-                } else {
-                    runs.thrown(ns) / PARTS as f64
-                };
+            for ((index, _), runs) in those.iter().zip(&beyond).filter(|((_, of), _)| !of.stays) {
+                thrown[*index] += runs.thrown(ns) / PARTS as f64;
             }
         }
     }

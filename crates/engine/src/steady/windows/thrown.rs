@@ -21,8 +21,10 @@ use crate::steady::layout::state::{on_and_off, Doing, State};
 use crate::steady::windows::evictions::entitled_part;
 use crate::steady::windows::slices::high_part;
 
-/// Steps in which the time is found after which one is thrown off.
-const STEPS: usize = 40;
+/// Steps at most in which the time is found after which one is thrown off, and the part of it by
+/// which the last one moves at most.
+const STEPS: usize = 60;
+const PRECISE: f64 = 1e-11;
 /// The shortest and the longest that it may be [ns].
 const RANGE_NS: [f64; 2] = [10.0, 1e12];
 
@@ -41,6 +43,18 @@ impl Beyond {
             return self.cores / after_ns;
         }
         self.cores / self.stay_ns / by.exp_m1()
+    }
+
+    /// The same, and by how much it grows with the logarithm of that time.
+    fn thrown_at(&self, after_ns: f64) -> (f64, f64) {
+        let by = after_ns / self.stay_ns;
+        if by < 1e-6 {
+            let thrown = self.cores / after_ns;
+            return (thrown, -thrown);
+        }
+        let grown = by.exp_m1();
+        let thrown = self.cores / self.stay_ns / grown;
+        (thrown, -thrown * by * (1.0 + 1.0 / grown))
     }
 }
 
@@ -286,21 +300,42 @@ impl State {
 }
 
 /// After how long one is thrown off where that happens so often; none where it does not.
+///
+/// The logarithm of how often bends only a little over that of the time, so tangents lead there;
+/// where one leads out of what is left, that is halved.
 pub(in crate::steady) fn after(beyond: &[Beyond], often: f64) -> Option<f64> {
-    let all = |ns: f64| beyond.iter().map(|of| of.thrown(ns)).sum::<f64>();
-    let [mut least, mut most] = RANGE_NS;
-    if often <= all(most) {
+    let [least, most] = RANGE_NS;
+    if often <= beyond.iter().map(|of| of.thrown(most)).sum::<f64>() {
         return None;
     }
+    // Those that stay for good are thrown off more often than any others.
+    let cores: f64 = beyond.iter().map(|of| of.cores).sum();
+    let (mut low, mut high) = (least.ln(), (cores / often).clamp(least, most).ln());
+    let mut at = high;
     for _ in 0..STEPS {
-        let ns = (least * most).sqrt();
-        if all(ns) > often {
-            least = ns;
+        let ns = at.exp();
+        let [thrown, slope] = beyond.iter().fold([0.0; 2], |[all, slopes], of| {
+            let (one, slope) = of.thrown_at(ns);
+            [all + one, slopes + slope]
+        });
+        if thrown > often {
+            low = at;
         } else {
-            most = ns;
+            high = at;
+        }
+        let next = at - thrown * (thrown / often).ln() / slope;
+        let next = if next >= low && next <= high {
+            next
+        } else {
+            0.5 * (low + high)
+        };
+        let is_there = (next - at).abs() < PRECISE;
+        at = next;
+        if is_there {
+            break;
         }
     }
-    Some((least * most).sqrt())
+    Some(at.exp())
 }
 
 #[cfg(test)]
