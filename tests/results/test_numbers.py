@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from homenode.model.numbers import NOTHING, signed
+from homenode.model.numbers import NOTHING, number, signed
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,8 @@ def test_a_difference_that_rounds_to_nothing_is_not_below_it(
     value: float | None, text: str
 ) -> None:
     assert signed(value, 1) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(-0.0004, "0.00"), (-0.0, "0.00"), (-0.006, "-0.01")])
+def test_what_rounds_to_nothing_has_no_sign(value: float, text: str) -> None:
+    assert number(value) == text

@@ -11,7 +11,7 @@ NOTHING = "-"
 
 def number(value: float | None, digits: int = 2) -> str:
     """A plain number with thousands separated; a dash where there is none."""
-    return NOTHING if value is None else f"{value:,.{digits}f}"
+    return NOTHING if value is None else f"{value:z,.{digits}f}"
 
 
 def significant(value: float | None, digits: int = 4) -> str:

@@ -435,6 +435,9 @@ class Advising:
             full = any(one.search.full for one in self.branches)
             told += f" Layouts of this machine are simulated, not solved ({solver.why})"
             told += ": not all that there are were tried." if full else "."
+        why = self.problem.space.unsound
+        if why is not None and len(self.search.seen.rows) == 1:
+            told += f" No other layout was found that can be: {why}."
         if self.late:
             told += " The time was over before the search was: more of it may find more."
         if self.stopped:

@@ -48,6 +48,8 @@ class Space:
         self.blocks = self._blocks()
         self._options: dict[tuple[int, Numbers], Numbers | None] = {}
         self._parts: dict[tuple[int, Numbers], dict[str, Any] | None] = {}
+        self.unsound: str | None = None
+        """Why the first of the layouts cannot be that cannot."""
 
     def now(self) -> Rows:
         """The layout as it is, as rows."""
@@ -204,13 +206,19 @@ class Space:
         alone["partition"] = [one for one in tables if one["name"] == name]
         try:
             told = Scenario.from_toml(to_toml(alone), folder=self.scenario.folder)
-        except ScenarioError:
+        except ScenarioError as error:
+            self._refuse(error)
             return None
         part = _different(self.base[index], told.layout_spec()["partitions"][0])
         part.pop("workload", None)  # of work told by cores, what was found
         for path in loose:
             part["processors"].pop(path.rpartition(".")[2], None)
         return part
+
+    def _refuse(self, error: ScenarioError) -> None:
+        """A layout that cannot be."""
+        if self.unsound is None:
+            self.unsound = str(error)
 
     @functools.cached_property
     def _data(self) -> Mapping[str, object]:
@@ -255,7 +263,8 @@ class Space:
         row[[*columns]] = numbers
         try:
             number = solver.add_whole(settled(self.applied(row)).spec())
-        except ScenarioError:
+        except ScenarioError as error:
+            self._refuse(error)
             return None
         return (number,) * len(self.base)
 
@@ -268,7 +277,8 @@ class Space:
             row[at] = number
         try:
             spec = self.applied(row).layout_spec()
-        except ScenarioError:
+        except ScenarioError as error:
+            self._refuse(error)
             return None
         forms: list[PartitionSpec] = []
         for index in partitions:

@@ -113,6 +113,6 @@ def most_line(told: Most) -> str:
     amount = f"{told.most:,.0f}" if told.what.startswith("more") else f"{told.most:.2f}"
     if not told.most:
         return f"{amount} {told.what}. Beyond: {told.limit}."
-    sure = f" (run {told.run})" if told.run else ", by the solver alone"
+    sure = f" (run {told.run})" if told.run else ", no run confirms it"
     beyond = f" Beyond: {told.limit}."
     return f"{amount} {told.what}: {number(told.cores)} cores are used then{sure}.{beyond}"

@@ -2,7 +2,7 @@
 
 use crate::machine::Topology;
 use crate::sim;
-use crate::spec::{Partition, Policy, Spec};
+use crate::spec::{Partition, Policy, Processors, Spec};
 use crate::steady::answer::{answer, loses_holders, Compared, Solved, SolvedPartition};
 use crate::steady::compare::Comparing;
 use crate::steady::fault::SolveFault;
@@ -89,7 +89,7 @@ impl Layouts {
             return Err(SolveFault::Shape { got, want });
         }
         sim::check(&Spec {
-            partitions: vec![form.clone()],
+            partitions: vec![self.by_itself(form)],
             changes: Vec::new(),
             ..self.spec.clone()
         })?;
@@ -102,6 +102,17 @@ impl Layouts {
         made.first_workload = first.first_workload;
         self.forms[partition].push(made);
         Ok(self.forms[partition].len() - 1)
+    }
+
+    /// As a partition that is looked at alone: what its weight gives hangs on whom it is beside.
+    fn by_itself(&self, form: &Partition) -> Partition {
+        let mut alone = form.clone();
+        if self.spec.machine.hypervisor.policy == Policy::Prsm {
+            if let Processors::Shared { entitlement, .. } = &mut alone.processors {
+                *entitlement = 0.0;
+            }
+        }
+        alone
     }
 
     /// Solves the layout with these forms.
