@@ -170,7 +170,10 @@ impl<S: System> World<S> {
             return;
         }
         let after = self.guests[partition].locks.exponential(outside) as u64;
-        let key = self.ask_at(self.now + after, S::at_lock(vp));
+        // It computes once what holds it up is over: its dispatch, or its own turn with the lock.
+        let from = self.at.cores[core].stall_until.max(When::at(self.now));
+        let from = from.ns().unwrap_or(self.now);
+        let key = self.ask_at(from + after, S::at_lock(vp));
         self.at.vps[vp].reaches = key;
     }
 
