@@ -106,8 +106,8 @@ fn as_many_busy_threads_as_cores_have_a_core_each() {
     }
 }
 
-/// Cores that threads which never sleep keep busy in a Linux of a partition, quarter by quarter of a
-/// second from the first second on.
+/// Cores that threads which never sleep keep busy in a Linux of a partition, quarter by quarter of
+/// a second from the first second on.
 fn cores_inside(policy: Policy, processors: Processors, (smt, threads): (u8, u16)) -> Vec<f64> {
     let mut one = partition("a", processors, loops(u32::from(threads)));
     one.smt = smt;

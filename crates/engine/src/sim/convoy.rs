@@ -171,8 +171,9 @@ impl<S: System> World<S> {
         }
         let after = self.guests[partition].locks.exponential(outside) as u64;
         // It computes once what holds it up is over: its dispatch, or its own turn with the lock.
-        let from = self.at.cores[core].stall_until.max(When::at(self.now));
-        let from = from.ns().unwrap_or(self.now);
+        let stalled = self.at.cores[core].stall_until.ns();
+        let stalled = stalled.filter(|_| S::computes_after_dispatch());
+        let from = stalled.unwrap_or_default().max(self.now);
         let key = self.ask_at(from + after, S::at_lock(vp));
         self.at.vps[vp].reaches = key;
     }

@@ -206,9 +206,9 @@ impl Partition {
         }
     }
 
-    /// Whether its virtual processors may run together and rest together: a limit of its own, of its
-    /// pool or of its groups stops all of them until the next window, slice or period. ESXi always
-    /// runs them together.
+    /// Whether its virtual processors may run together and rest together: a limit of its own, of
+    /// its pool or of its groups stops all of them until the next window, slice or period. ESXi
+    /// always runs them together.
     pub fn stops_together(&self, spec: &Spec) -> bool {
         let Processors::Shared {
             capped,

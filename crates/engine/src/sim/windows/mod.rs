@@ -180,6 +180,10 @@ impl System for Partitions {
         partition.stops_together(spec)
     }
 
+    fn computes_after_dispatch() -> bool {
+        true
+    }
+
     fn dispatch_ns(&self, spec: &Spec, vp: VpId) -> Option<u64> {
         let pays = !self.windows.dispatches_free(vp);
         pays.then_some(spec.machine.hypervisor.dispatch_ns)
