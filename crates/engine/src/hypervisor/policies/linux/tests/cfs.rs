@@ -68,19 +68,19 @@ fn under_cfs_who_yields_comes_after_the_next_one_within_the_granularity() {
 #[test]
 fn under_cfs_who_preempts_by_waking_comes_next() {
     // Another one that waits has had less, but was not it for whom the runner makes way.
-    for (woken, chosen) in [(48_900_000, 2), (49_100_000, 0)] {
+    for (woken, preempts) in [(48_900_000, true), (49_100_000, false)] {
         let mut linux = beside_each_other([50_000_000, 48_500_000, woken]);
         let queue = linux.tree.entity(TASK).queue;
         linux.sleep(vp(2), 0);
         linux.tree.queues[queue].floor = 40_000_000;
         linux.tree.entities[TASK.plus(2)].vruntime = woken;
         linux.wake(vp(2), None, 0);
-        match chosen {
-            0 => assert_eq!(linux.take_pending(), None),
-            _ => {
-                assert_eq!(linux.take_pending(), Some(CPU));
-                assert_eq!(linux.pick(CPU, 0), Some(vp(chosen)));
-            }
+        assert_eq!(linux.tree.cpus[CPU].resched, preempts);
+        let named = preempts.then_some(TASK.plus(2));
+        assert_eq!(linux.tree.queue(queue).buddy, named);
+        if preempts {
+            assert_eq!(linux.take_pending(), Some(CPU));
+            assert_eq!(linux.pick(CPU, 0), Some(vp(2)));
         }
     }
 }
