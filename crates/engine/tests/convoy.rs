@@ -130,3 +130,22 @@ fn a_lock_that_goes_round_in_order_waits_for_who_is_away() {
     let ratio = instructions_per_ns(&queue) / instructions_per_ns(&set);
     assert!((ratio - 1.0).abs() < 1e-3, "{ratio}");
 }
+
+/// However long a dispatch takes, who is handed a core for the lock's sake computes until it comes
+/// to the lock again: a line of waiters that hand their cores on does some work for each of them.
+#[test]
+fn who_gets_a_core_for_the_lock_computes_before_it_comes_back_to_it() {
+    let mut one = locking(shared(0.8, 8), 0.05);
+    one.profile.lock_kind = LockKind::Queue;
+    one.profile.lock_hold_instructions = 20.0;
+    let other = partition("b", shared(3.1, 4), loops(4));
+    let mut spec = spec(machine("core:4"), vec![one, other]);
+    spec.machine.hypervisor.dispatch_ns = 5_000;
+    spec.machine.hypervisor.confer_ns = 1_000;
+    let outcome = run(&spec, 0);
+    let calls = outcome.total("a", "confer_calls");
+    assert!(calls > 1_000.0, "{calls}");
+    let each = outcome.total("a", "instructions") / calls;
+    // 380 instructions between two turns with it.
+    assert!(each > 300.0, "{each} instructions for each of {calls}");
+}

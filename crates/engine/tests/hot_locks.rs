@@ -7,8 +7,10 @@ use common::host::{
     cgroup, group, host_machine, host_spec, of_cgroup, of_kvm, plain_kvm, threads,
     HALTING_IN_DOMAIN,
 };
-use common::{capped, loops, machine, partition, run, spec, MS, SECOND};
-use homenode_engine::spec::{HostThreads, Kvm, LockKind, Partition, Policy, Spec};
+use common::{capped, loops, machine, partition, quiet_unix, run, spec, MS, SECOND};
+use homenode_engine::spec::{
+    Change, Group, Guest, HostThreads, Kvm, LockKind, Partition, Policy, Pool, Processors, Spec,
+};
 use homenode_engine::steady::solve;
 
 const KINDS: [LockKind; 3] = [LockKind::Queue, LockKind::Ticket, LockKind::TestAndSet];
@@ -115,30 +117,95 @@ fn under_quota(cpus: u64, lock: (LockKind, f64)) -> Spec {
     made
 }
 
-/// Whoever stops at a cap or a quota stops together with all others: while they run they meet as
-/// many at a lock as without one, however short they run.
+/// A partition of PR/SM that is capped at so many cores, alone or with its group.
+fn at_slices(cap: f64, in_group: bool, lock: (LockKind, f64)) -> Spec {
+    let mut made = at_cap(8.0, lock);
+    made.machine.hypervisor.policy = Policy::Prsm;
+    made.partitions[0].guest = Guest::Linux(quiet_unix());
+    let Processors::Shared {
+        capped,
+        weight,
+        prsm,
+        ..
+    } = &mut made.partitions[0].processors
+    else {
+        unreachable!("its processors are shared");
+    };
+    (*capped, *weight) = (false, 100);
+    if in_group {
+        prsm.group = Some(0);
+        let name = "g".into();
+        made.groups.push(Group { name, cap });
+    } else {
+        prsm.cap = Some(cap);
+    }
+    made
+}
+
+/// An uncapped partition of PowerVM in a pool of so many cores, or one that is capped later.
+fn in_pool(maximum: f64, (changes, lock): (bool, (LockKind, f64))) -> Spec {
+    let mut made = at_cap(maximum, lock);
+    let Processors::Shared { capped, pool, .. } = &mut made.partitions[0].processors else {
+        unreachable!("its processors are shared");
+    };
+    *capped = false;
+    if changes {
+        made.changes.push(Change {
+            capped: Some(true),
+            ..Change::default()
+        });
+    } else {
+        *pool = 1;
+        made.pools.push(Pool {
+            name: "small".into(),
+            maximum: Some(maximum),
+            reserved: 0.0,
+            cores: None,
+        });
+    }
+    made
+}
+
+/// Whoever stops at a cap, a pool's maximum or a quota stops together with all others: while they
+/// run they meet as many at a lock as without one, however short they run.
 #[test]
-fn a_cap_makes_no_lock_cheaper() {
+fn a_limit_makes_no_lock_cheaper() {
     for lock in KINDS.map(|kind| (kind, 0.1)) {
-        let (free, stopped) = (rate(&at_cap(8.0, lock)), rate(&at_cap(2.0, lock)));
-        assert!(
-            (stopped / free - 1.0).abs() < 0.1,
-            "{lock:?}: {stopped} {free}"
-        );
-        let (free, stopped) = (rate(&under_quota(8, lock)), rate(&under_quota(4, lock)));
-        assert!(
-            (stopped / free - 1.0).abs() < 0.1,
-            "{lock:?}: {stopped} {free}"
-        );
-        let solved = solve(&at_cap(2.0, lock)).expect("it has a steady state");
-        let found = &solved.partitions[0];
-        let (told, stopped) = (
-            found.instructions / found.cores / 1e9,
-            rate(&at_cap(2.0, lock)),
-        );
-        assert!(
-            (told / stopped - 1.0).abs() < 0.1,
-            "{lock:?}: {told} {stopped}"
-        );
+        let pairs = [
+            ("cap", at_cap(8.0, lock), at_cap(2.0, lock)),
+            ("quota", under_quota(8, lock), under_quota(4, lock)),
+            (
+                "pool",
+                in_pool(8.0, (false, lock)),
+                in_pool(2.0, (false, lock)),
+            ),
+            (
+                "later",
+                in_pool(8.0, (true, lock)),
+                in_pool(2.0, (true, lock)),
+            ),
+            (
+                "slices",
+                at_slices(8.0, false, lock),
+                at_slices(2.0, false, lock),
+            ),
+            (
+                "group",
+                at_slices(8.0, true, lock),
+                at_slices(2.0, true, lock),
+            ),
+        ];
+        for (which, free, stopped) in pairs {
+            let (all, few) = (rate(&free), rate(&stopped));
+            let told = format!("{which} {lock:?}: {few} {all}");
+            assert!((few / all - 1.0).abs() < 0.1, "{told}");
+            if which == "later" {
+                continue; // What changes has no steady state.
+            }
+            let solved = solve(&stopped).expect("it has a steady state");
+            let found = &solved.partitions[0];
+            let found = found.instructions / found.cores / 1e9;
+            assert!((found / few - 1.0).abs() < 0.1, "solved {found}, {told}");
+        }
     }
 }

@@ -1,13 +1,17 @@
 //! Where a Linux host puts busy threads: as long as there are cores for all, each has one soon, and
-//! keeps it, whatever NUMA balancing makes of where their memory is.
+//! keeps it, whatever NUMA balancing makes of where their memory is. So does a Linux in a partition
+//! of Power or Z.
 
 mod common;
 
 use common::host::{group, host_machine, host_spec, threads};
-use common::{loops, memory, missing_profile, run, GIB, SECOND};
+use common::{
+    dedicated, loops, machine, memory, missing_profile, partition, quiet_unix, run, shared, spec,
+    GIB, SECOND,
+};
 use homenode_engine::kernel::Stream;
 use homenode_engine::spec::{
-    HostThreads, Kvm, MemoryBeside, NumaBalancing, Partition, Policy, Spec,
+    Guest, HostThreads, Kvm, MemoryBeside, NumaBalancing, Partition, Policy, Processors, Spec,
 };
 
 /// Shape, hardware threads of a core, and where memory is.
@@ -99,5 +103,46 @@ fn as_many_busy_threads_as_cores_have_a_core_each() {
         let guests = vec![guest("a", half, &[domains - 1]), guest("b", half, &[0])];
         let crowded = in_company(&host(at, guests, 4));
         assert!(crowded < 0.02, "{shape}: {crowded} cores");
+    }
+}
+
+/// Cores that threads which never sleep keep busy in a Linux of a partition, quarter by quarter of
+/// a second from the first second on.
+fn cores_inside(policy: Policy, processors: Processors, (smt, threads): (u8, u16)) -> Vec<f64> {
+    let mut one = partition("a", processors, loops(u32::from(threads)));
+    one.smt = smt;
+    let mut unix = quiet_unix();
+    unix.rebalance_ns = Some(SECOND / 10);
+    one.guest = Guest::Linux(unix);
+    let mut machine = machine(&format!("core:16 pu:{smt}"));
+    machine.hypervisor.policy = policy;
+    let mut spec = spec(machine, vec![one]);
+    (spec.warmup_ns, spec.duration_ns, spec.interval_ns) = (SECOND, 4 * SECOND, SECOND / 4);
+    let found = run(&spec, 0).series("a", "busy_ns");
+    let cores = found.iter().map(|ns| *ns as f64 / spec.interval_ns as f64);
+    cores.collect()
+}
+
+/// Not on siblings of a core while another one idles, whether the hypervisor shares cores out or
+/// they are the partition's own.
+#[test]
+fn inside_a_partition_busy_threads_have_a_core_each() {
+    for (policy, smt) in [(Policy::Phyp, 8), (Policy::Phyp, 4), (Policy::Prsm, 2)] {
+        for vps in [4, 16] {
+            for threads in [2, vps / 2 + 1, vps - 1, vps] {
+                for own in [false, true] {
+                    let processors = if own {
+                        dedicated(0..vps, false)
+                    } else {
+                        shared(f64::from(vps), vps)
+                    };
+                    let found = cores_inside(policy, processors, (smt, threads));
+                    let told = format!("{policy:?} {smt} {vps} {threads} {own}: {found:?}");
+                    assert_eq!(found.len(), 16, "{told}");
+                    let off = |cores: &f64| (cores - f64::from(threads)).abs() > 0.01;
+                    assert!(!found.iter().any(off), "{told}");
+                }
+            }
+        }
     }
 }

@@ -170,7 +170,11 @@ impl<S: System> World<S> {
             return;
         }
         let after = self.guests[partition].locks.exponential(outside) as u64;
-        let key = self.ask_at(self.now + after, S::at_lock(vp));
+        // It computes once what holds it up is over: its dispatch, or its own turn with the lock.
+        let stalled = self.at.cores[core].stall_until.ns();
+        let stalled = stalled.filter(|_| S::computes_after_dispatch());
+        let from = stalled.unwrap_or_default().max(self.now);
+        let key = self.ask_at(from + after, S::at_lock(vp));
         self.at.vps[vp].reaches = key;
     }
 

@@ -159,6 +159,13 @@ pub trait System: Sized {
     /// Whether the virtual processors of a partition run together and rest together.
     fn in_step(spec: &Spec, partition: &Partition) -> bool;
 
+    /// Whether the time until a runner comes to a lock counts from the end of its dispatch. On
+    /// hosts it counts from when it is put on its processor: whether lines of waiters last there
+    /// hangs on it, and no figure tells which is nearer.
+    fn computes_after_dispatch() -> bool {
+        false
+    }
+
     /// Whether one that waits for a lock sleeps until it is kicked.
     fn stays_in_line(&self, _vp: VpId) -> bool {
         false

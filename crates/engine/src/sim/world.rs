@@ -201,7 +201,7 @@ impl<S: System> World<S> {
     /// Those that run at once are counted where they run together and rest together.
     fn listen_to_crowds(&mut self) {
         for of in self.partitions() {
-            if S::in_step(&self.spec, self.spec_of(of)) {
+            if S::in_step(&self.spec, self.spec_of(of)) || self.changes.caps(of) {
                 self.has_crowds = true;
                 for load in self.loads_of(of) {
                     self.table.spreads[load.index()].crowd().listen();

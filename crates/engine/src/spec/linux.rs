@@ -75,6 +75,13 @@ pub struct HostThreads {
 }
 
 impl HostThreads {
+    /// Whether its control group, or one above that, has a quota.
+    pub fn has_quota(&self, cgroups: &[Cgroup]) -> bool {
+        let group = |at: u16| &cgroups[usize::from(at)];
+        let mut groups = std::iter::successors(self.cgroup, |at| group(*at).parent);
+        groups.any(|at| group(at).quota_ns.is_some())
+    }
+
     /// What ESXi knows of the virtual machine besides.
     pub fn machine(&self) -> MachineShares {
         self.machine.as_deref().copied().unwrap_or_default()

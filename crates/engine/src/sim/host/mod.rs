@@ -30,7 +30,7 @@ use crate::guest::Cpu;
 use crate::hypervisor::{HostScheduler, Mode, State};
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::{Key, When};
-use crate::spec::{Partition, Policy, Processors, Spec};
+use crate::spec::{Partition, Processors, Spec};
 
 pub use state::Host;
 
@@ -151,17 +151,7 @@ impl System for Host {
     }
 
     fn in_step(spec: &Spec, partition: &Partition) -> bool {
-        let Processors::Shared { host, .. } = &partition.processors else {
-            return false;
-        };
-        let mut group = host.cgroup;
-        let mut limited = host.cap.is_some();
-        while let Some(at) = group {
-            let of = &spec.cgroups[usize::from(at)];
-            limited |= of.quota_ns.is_some();
-            group = of.parent;
-        }
-        limited || spec.machine.hypervisor.policy == Policy::Esxi
+        partition.stops_together(spec)
     }
 
     fn stays_in_line(&self, vp: VpId) -> bool {

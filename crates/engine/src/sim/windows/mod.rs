@@ -177,7 +177,11 @@ impl System for Partitions {
     }
 
     fn in_step(spec: &Spec, partition: &Partition) -> bool {
-        partition.begins_windows_together(&spec.machine)
+        partition.stops_together(spec)
+    }
+
+    fn computes_after_dispatch() -> bool {
+        true
     }
 
     fn dispatch_ns(&self, spec: &Spec, vp: VpId) -> Option<u64> {

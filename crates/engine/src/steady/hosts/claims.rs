@@ -3,6 +3,7 @@
 
 use crate::hypervisor::policies::{quota, share_out, Member};
 use crate::spec::Policy;
+use crate::steady::hosts::stops::{last_slices, Stops};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::{Doing, State};
@@ -23,13 +24,14 @@ impl State {
             .collect();
         let mut granted = vec![0.0; forms.len()];
         let mut waits = vec![0.0; forms.len()];
+        let mut unlimited = vec![0.0; forms.len()];
         let pools = host.lots.iter().map(|lot| lot.pool + 1).max().unwrap_or(0);
         for pool in 0..pools {
             share_pool(
                 host,
                 (pool, forms),
                 (&self.doing, &wants),
-                &mut granted,
+                (&mut granted, &mut unlimited),
                 &mut waits,
             );
         }
@@ -37,6 +39,10 @@ impl State {
         // Behind the partitions stand workloads of those that have several.
         for (at, doing) in self.doing.iter_mut().enumerate().take(forms.len()) {
             let vps = doing.load.vps.max(1e-12);
+            if doing.in_step {
+                let slices = last_slices(host, (forms, &wants), &unlimited, at);
+                doing.limited = (granted[at] / unlimited[at].max(1e-12)).min(1.0) / slices;
+            }
             let crowded = (1.0 - (waits[at] / vps).min(0.9)) * (1.0 - doing.handled.lost);
             let served = if wants[at] > granted[at] + 1e-9 || forms[at].threads.cap < vps {
                 (granted[at] / vps).min(crowded)
@@ -82,7 +88,7 @@ fn share_pool(
     host: &Host,
     (pool, forms): (usize, &[&Form]),
     (doing, wants): (&[Doing], &[f64]),
-    granted: &mut [f64],
+    (granted, unlimited): (&mut [f64], &mut [f64]),
     waits: &mut [f64],
 ) {
     let units: Vec<(usize, f64)> = host
@@ -112,6 +118,18 @@ fn share_pool(
         .map(|group| quota(&host.cgroups[group]) * part_of(host, forms, wants, (group, &members)))
         .collect();
     let shares = share_out(&host.cgroups, &rooms, &members, cores);
+    let stops = Stops {
+        cgroups: &host.cgroups,
+        members: &members,
+        rooms: &rooms,
+        shares: &shares,
+    };
+    for (index, (partition, share)) in units.iter().enumerate() {
+        if forms[*partition].in_step {
+            let wants = share * doing[*partition].load.vps;
+            unlimited[*partition] += stops.unlimited(index, wants, cores);
+        }
+    }
     let mut most = 0.0;
     let mut asking = Vec::with_capacity(units.len());
     for ((partition, share), got) in units.iter().zip(&shares) {

@@ -6,4 +6,5 @@ pub(in crate::steady) mod company;
 pub(in crate::steady) mod idle_cores;
 pub(in crate::steady) mod run_queues;
 pub(in crate::steady) mod siblings;
+pub(in crate::steady) mod stops;
 pub(in crate::steady) mod turns;

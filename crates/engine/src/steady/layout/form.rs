@@ -58,7 +58,7 @@ pub(in crate::steady) struct Form {
     /// Cores that it is entitled to, most it may use, and the group that limits it with others.
     pub entitled: f64,
     pub cap: f64,
-    /// Whether its virtual processors run together and rest together.
+    /// Whether its virtual processors run together and rest together, and spin for a lock.
     pub in_step: bool,
     pub group: Option<usize>,
     /// Type of its cores, see [`CoreTypes`].
@@ -135,7 +135,7 @@ impl Form {
             kinds: kinds(one, filled, (demand, stays)),
             entitled: entitled(one),
             cap: cap(one),
-            in_step: one.begins_windows_together(machine),
+            in_step: one.stops_together(spec) && one.spins(),
             group: group(machine, one),
             core_type: CoreTypes::new(spec).of_partition(&one.processors),
             by_weight: machine.hypervisor.policy == Policy::Prsm && !owns,

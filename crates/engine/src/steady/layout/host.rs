@@ -66,6 +66,8 @@ pub(in crate::steady) struct Host {
     pub switch_ns: f64,
     /// How long one of those that wait for a processor runs [ns].
     pub turn_ns: f64,
+    /// What a quota hands to a processor at a time [ns].
+    pub slice_ns: f64,
     /// Under Xen, how long who runs alone does so before its processor is looked at anew [ns].
     pub look_ns: f64,
     pub numa: Option<NumaBalancing>,
@@ -199,6 +201,7 @@ impl Host {
             } else {
                 hypervisor.credit2.switch_ns as f64
             },
+            slice_ns: linux.bandwidth_slice_ns as f64,
             turn_ns: if is_linux {
                 let cpus = usize::from(spec.machine.active_cores) * siblings;
                 crate::hypervisor::policies::turn_ns(linux, cpus)
@@ -232,6 +235,7 @@ impl Host {
             siblings: 1,
             switch_ns: 0.0,
             turn_ns: 1.0,
+            slice_ns: 1.0,
             look_ns,
             numa: None,
             queue_of: vec![0],

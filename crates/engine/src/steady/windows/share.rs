@@ -81,6 +81,10 @@ impl State {
         for (index, told) in claims.iter().zip(&granted).enumerate() {
             let doing = &mut self.doing[sharing[index]];
             doing.starves = left <= SCARCE[usize::from(doing.starves)] * cores;
+            if doing.in_step {
+                let all = without_limits((&claims, &granted), index, cores, &self.limits);
+                doing.limited = (told.1 / all.max(1e-12)).min(1.0);
+            }
             let granted = (*told.1, lost(index));
             let room = whole(doing, forms[sharing[index]]);
             change = change.max(serve(doing, (told.0, room), granted, self.pace));
@@ -190,6 +194,25 @@ impl State {
             }
         }
     }
+}
+
+/// What one has while no limit of its own or of its group stops it; others of the group have what
+/// they have on average then.
+fn without_limits(
+    (claims, granted): (&[Claim], &[f64]),
+    index: usize,
+    cores: f64,
+    limits: &[f64],
+) -> f64 {
+    let mut claims = claims.to_vec();
+    let group = claims[index].group;
+    for (claim, granted) in claims.iter_mut().zip(granted) {
+        if group.is_some() && claim.group == group {
+            (claim.limit, claim.group) = (claim.limit.min(*granted), None);
+        }
+    }
+    claims[index].limit = claims[index].wants;
+    grants(&claims, cores, limits)[index]
 }
 
 /// Cores that those have who are not entitled to them; no end of them while some are left.

@@ -9,16 +9,39 @@ use super::tree::{Arrival, Tree};
 const LATENCY_RUNNERS: u32 = 8;
 
 impl Tree {
-    /// The next one of a queue, its runner included.
+    /// The next one of a queue, its runner included, before anybody is named or has yielded.
     pub fn pick_cfs(&self, queue: QueueId) -> Option<EntityId> {
-        let of = self.queue(queue);
-        let first = of.first();
+        self.earlier(queue, self.queue(queue).first())
+    }
+
+    /// One of those that wait, or the runner if it has had less.
+    fn earlier(&self, queue: QueueId, waits: Option<EntityId>) -> Option<EntityId> {
         let is_before =
-            |curr: &Entity| first.is_none_or(|id| curr.vruntime < self.entity(id).vruntime);
+            |curr: &Entity| waits.is_none_or(|id| curr.vruntime < self.entity(id).vruntime);
         match self.runner(queue) {
-            Some(curr) if is_before(curr) => of.curr,
-            Some(_) | None => first,
+            Some(curr) if is_before(curr) => self.queue(queue).curr,
+            Some(_) | None => waits,
         }
+    }
+
+    /// Who comes in place of the first one: who was named, else who comes after one that yielded;
+    /// neither if it has had so much more that the first one would preempt it by waking
+    /// (`pick_next_entity`).
+    pub fn instead_cfs(&self, queue: QueueId, first: EntityId) -> EntityId {
+        let of = self.queue(queue);
+        let is_fair = |id: &EntityId| !self.preempts_cfs(first, *id);
+        if let Some(buddy) = of.buddy.filter(is_fair) {
+            return buddy;
+        }
+        if of.skip != Some(first) {
+            return first;
+        }
+        let after = if of.curr == Some(first) {
+            of.first()
+        } else {
+            self.earlier(queue, of.second())
+        };
+        after.filter(is_fair).unwrap_or(first)
     }
 
     /// Places one that comes: a new one at the end of a period, a sleeper with credit.

@@ -47,14 +47,15 @@ impl Tree {
         }
     }
 
-    fn pick_entity(&self, queue: QueueId) -> Option<EntityId> {
+    fn pick_entity(&mut self, queue: QueueId) -> Option<EntityId> {
         if self.params.is_eevdf() {
             let buddy = self.buddy(queue);
-            buddy.or_else(|| self.pick_eevdf(queue, true))
-        } else {
-            let first = self.pick_cfs(queue)?;
-            self.buddy_cfs(queue, first).or(Some(first))
+            return buddy.or_else(|| self.pick_eevdf(queue, true));
         }
+        let first = self.pick_cfs(queue)?;
+        let next = self.instead_cfs(queue, first);
+        self.forget_buddy(next);
+        Some(next)
     }
 
     /// A sleeper that stayed queued for what it owed leaves.
@@ -166,10 +167,8 @@ impl Tree {
             entity.protect(of.least_slice(), params.slice);
         }
         self.groups.tell(of.group, change);
-        let (above, is_buddy) = (of.entity, of.buddy == Some(id));
-        if is_buddy {
-            self.forget_buddy(id);
-        }
+        let above = of.entity;
+        self.forget_buddy(id);
         above
     }
 }

@@ -157,6 +157,9 @@ pub struct Queue {
     pub curr: Option<EntityId>,
     /// The one that a yielding runner wants to come next; none if nobody is named.
     pub buddy: Option<EntityId>,
+    /// The one that yielded last, which is to come after the next one (CFS); none = nobody has
+    /// since it ran.
+    pub skip: Option<EntityId>,
     /// Entity of the group in the queue above; none for the root.
     pub entity: Option<EntityId>,
     /// The queue above; none for the root.
@@ -221,6 +224,7 @@ impl Queue {
             least_slice: (u64::MAX, 0),
             curr: None,
             buddy: None,
+            skip: None,
             count: 0,
             tasks: 0,
             weight: 0,
@@ -369,6 +373,12 @@ impl Queue {
     #[inline]
     pub fn first(&self) -> Option<EntityId> {
         self.waiting.first().map(|one| one.id)
+    }
+
+    /// The second of them.
+    #[inline]
+    pub fn second(&self) -> Option<EntityId> {
+        self.waiting.get(1).map(|one| one.id)
     }
 
     /// Virtual runtime of the first of the waiting ones.

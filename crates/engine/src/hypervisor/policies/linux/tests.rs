@@ -2,6 +2,8 @@
 //! arithmetic says of loads like those of the study `linux-dispatch`, which holds the recorded
 //! figures, and properties that hold whatever the load.
 
+mod cfs;
+
 use super::driver::{Came, Does, Driver};
 use super::ids::{CoreId, EntityId, PartitionId, TaskId};
 use super::Linux;
@@ -481,48 +483,6 @@ fn a_buddy_that_runs_leaves_no_note_in_the_queues_above() {
     assert_eq!(linux.take_pending(), Some(CPU));
     assert_eq!(linux.pick(CPU, 0), Some(vp(1)));
     assert_eq!(noted(&linux), 0);
-}
-
-#[test]
-fn under_cfs_a_buddy_comes_next_within_the_granularity_and_the_yielder_stays_where_it_is() {
-    // On one processor the granularity is 1 ms.
-    for (ahead, next) in [(900_000, 2), (1_100_000, 1)] {
-        let mut spec = spec(1, vec![], &[3]);
-        spec.machine.hypervisor.linux.scheduler = FairClass::Cfs;
-        let mut linux = woken(&spec, 3);
-        assert_eq!(linux.tree.cpus[CPU].curr, Some(TASK));
-        let tree = &mut linux.tree;
-        tree.entities[TASK].vruntime = 50_000_000;
-        for (place, vruntime) in [(1, 49_000_000), (2, 49_000_000 + ahead)] {
-            let id = TASK.plus(place);
-            tree.remove(id);
-            tree.entities[id].vruntime = vruntime;
-            tree.insert(id);
-        }
-        assert!(linux.yield_to(vp(0), vp(2), 0));
-        assert_eq!(linux.take_pending(), Some(CPU));
-        assert_eq!(linux.pick(CPU, 0), Some(vp(next)));
-        assert_eq!(linux.tree.entity(TASK).vruntime, 50_000_000);
-    }
-}
-
-#[test]
-fn under_cfs_a_sleeper_is_as_far_ahead_on_another_queue_as_it_was_on_its_own() {
-    let mut spec = spec(2, vec![], &[3]);
-    spec.machine.hypervisor.linux.scheduler = FairClass::Cfs;
-    let mut linux = woken(&spec, 3);
-    let (task, from) = (TASK.plus(2), linux.tree.tasks[TASK.plus(2)].cpu);
-    linux.sleep(vp(2), 0);
-    let to = CoreId::new(1 - from.index());
-    let tree = &mut linux.tree;
-    for (cpu, floor) in [(from, 40 * MS), (to, 7 * SECOND)] {
-        let queue = tree.queue_of(tree.tasks[task].group, cpu);
-        tree.queues[queue].floor = floor as i64;
-    }
-    tree.entities[task].vruntime = 43 * MS as i64;
-    tree.settle_on(task, to, Some(from));
-    let ahead = tree.entity(task).vruntime - 7 * SECOND as i64;
-    assert_eq!(ahead, 3 * MS as i64);
 }
 
 #[test]

@@ -102,6 +102,8 @@ impl Tree {
         self.book(queue);
         if !self.params.is_eevdf() {
             if self.preempts_cfs(woken, runner) {
+                // Who preempts comes next, though another one that waits may have had less.
+                self.note_buddy(woken);
                 self.preempt(cpu);
             }
             return;

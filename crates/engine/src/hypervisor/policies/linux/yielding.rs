@@ -5,6 +5,7 @@
 //! is not too far ahead); once it runs, or leaves its queue, the note is gone.
 
 use super::ids::{EntityId, QueueId, TaskId};
+use super::queue::Queue;
 use super::tree::Tree;
 
 impl Tree {
@@ -27,9 +28,9 @@ impl Tree {
         true
     }
 
-    /// Notes who is to come next, in all queues from a task's up to the root.
-    fn note_buddy(&mut self, task: TaskId) {
-        let mut next = Some(task);
+    /// Notes who is to come next, in all queues from its own up to the root.
+    pub fn note_buddy(&mut self, id: EntityId) {
+        let mut next = Some(id);
         while let Some(id) = next.filter(|id| self.entity(*id).queued) {
             let queue = self.entity(id).queue;
             if self.is_idle_group(id) {
@@ -48,12 +49,19 @@ impl Tree {
 
     /// A runner that yields gives up the rest of its slice, unless it owes already: it stands as if
     /// it had run to its deadline (6.18 and the stable kernels of late 2025). CFS has no deadlines:
-    /// its runner stays where it is.
+    /// its runner stays where it is, and is noted as one that is to come after the next one, in all
+    /// queues up to the root (`set_skip_buddy`).
     fn step_back(&mut self, task: TaskId) {
         let queue = self.entity(task).queue;
         self.forget_buddy(task);
         self.book(queue);
         if !self.params.is_eevdf() {
+            let mut next = Some(task);
+            while let Some(id) = next {
+                let queue = self.entity(id).queue;
+                self.queues[queue].skip = Some(id);
+                next = self.above(id);
+            }
             return;
         }
         let owes = !self.is_eligible(task);
@@ -66,16 +74,22 @@ impl Tree {
     }
 
     /// One that runs now, or leaves its queue, is nobody's buddy any more, nor are its groups that
-    /// were named for its sake.
+    /// were named for its sake; nor has it yielded.
     pub fn forget_buddy(&mut self, id: EntityId) {
+        self.forget(id, |of| &mut of.buddy);
+        self.forget(id, |of| &mut of.skip);
+    }
+
+    fn forget(&mut self, id: EntityId, note: impl Fn(&mut Queue) -> &mut Option<EntityId>) {
         let mut next = Some(id);
         while let Some(at) = next {
             let queue = self.entity(at).queue;
             let of = &mut self.queues[queue];
-            if of.buddy != Some(at) {
+            let noted = note(of);
+            if *noted != Some(at) {
                 return;
             }
-            of.buddy = None;
+            *noted = None;
             next = of.entity;
         }
     }
@@ -84,11 +98,5 @@ impl Tree {
     pub fn buddy(&self, queue: QueueId) -> Option<EntityId> {
         let buddy = self.queue(queue).buddy;
         buddy.filter(|buddy| self.is_eligible(*buddy))
-    }
-
-    /// The same under CFS: if it is not so far ahead of the first that a woken one would preempt.
-    pub fn buddy_cfs(&self, queue: QueueId, first: EntityId) -> Option<EntityId> {
-        let buddy = self.queue(queue).buddy;
-        buddy.filter(|buddy| !self.preempts_cfs(first, *buddy))
     }
 }
