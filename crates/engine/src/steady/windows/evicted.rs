@@ -67,8 +67,8 @@ impl State {
     }
 
     /// Adds how often each is thrown off a node while all cores are taken, for such a part of the
-    /// comings of each. A partition is within its entitlement until that is used up, so in each part
-    /// of a window those that have some left throw off those that have none.
+    /// comings of each. A partition is within its entitlement until that is used up, so in each
+    /// part of a window those that have some left throw off those that have none.
     fn evict_on(
         &self,
         node: NodeId,
