@@ -252,3 +252,19 @@ def test_who_is_dealt_no_processor_of_a_full_host_is_solved_all_the_same(
     told = importlib.import_module("pairs").pair(("soft", 110023, 0.1))
     assert all(row.cores[0] >= 0.0 for row in told.rows)
     assert {row.name: row for row in told.rows}["p1"].cores[0] <= 1.0
+
+
+def test_random_scenarios_know_how_many_cores_a_machine_has(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fifth of the nearly full frames of PowerVM was refused: more cores were activated than are
+    built in.
+    """
+    monkeypatch.syspath_prepend(str(root / "benches" / "steady"))
+    machines = importlib.import_module("scenarios").POWER
+    for model, (_, nodes, cores, threads) in machines.items():
+        one = 'processors = { mode = "shared", entitlement = 1.0, virtual = 1 }\nmemory = "1 GiB"'
+        text = f'[machine]\nmodel = "{model}"\n[[partition]]\nname = "a"\n{one}\n'
+        spec = Scenario.from_toml(f'{text}workload = {{ kind = "idle" }}\n').spec()["machine"]
+        assert (spec["nodes"], spec["threads_per_core"]) == (nodes, threads)
+        assert spec["chips_per_node"] * spec["cores_per_chip"] == cores

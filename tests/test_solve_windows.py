@@ -140,3 +140,38 @@ workload = {{ {workload} }}
     simulated = json.loads(_engine.simulate(words, 0, lambda _: True))["partitions"][0]["totals"]
     assert solved["cores"] == pytest.approx(simulated["busy_ns"] / 1e9, rel=0.08)
     assert solved["dispatches"] == pytest.approx(simulated["dispatches"], rel=0.1)
+
+
+FEW = """
+[run]
+warmup = "1 s"
+duration = "4 s"
+[machine]
+model = "ibm-power-e1080"
+active_cores = 8
+"""
+COMES = """
+[[partition]]
+name = "{name}"
+processors = {{ mode = "shared", entitlement = {entitlement}, virtual = {virtual} }}
+smt = 1
+memory = "16 GiB"
+guest = {{ os = "linux" }}
+workload.kind = "transactions"
+workload.rate = "{rate}/s"
+workload.profile = {{ base = "java", instructions = 1000000 }}
+"""
+
+
+def test_who_comes_finds_all_cores_taken_only_if_the_others_have_them() -> None:
+    """Eight virtual processors that use 4 of eight cores, and one that hardly ever works: only
+    while that one does can one of the eight find all taken. They were told to refill their caches
+    for 0.034 cores, and do in a run for 0.0055.
+    """
+    most = COMES.format(name="most", entitlement=2.0, virtual=8, rate=12_000)
+    few = COMES.format(name="few", entitlement=0.5, virtual=1, rate=20)
+    words = json.dumps(Scenario.from_toml(FEW + most + few).spec())
+    solved = json.loads(_engine.solve(words))["partitions"][0]
+    run = json.loads(_engine.simulate(words, 0, lambda _: True))["partitions"][0]["totals"]
+    assert solved["books"]["reload"] < 4.0 * run["book_reload"] / (4 * 10**9)
+    assert solved["cores"] == pytest.approx(run["busy_ns"] / (4 * 10**9), rel=0.01)

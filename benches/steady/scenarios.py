@@ -15,10 +15,10 @@ Table = dict[str, object]
 PROFILES = ("oltp", "java", "database-mix", "specjbb", "integer-suite")
 POWER = {
     "ibm-power-795": ("book", 8, 32, 4),
-    "ibm-power-770": ("drawer", 4, 12, 4),
-    "ibm-power-e880": ("node", 4, 32, 8),
+    "ibm-power-770": ("drawer", 4, 16, 4),
+    "ibm-power-e880": ("node", 4, 48, 8),
     "ibm-power-e1080": ("node", 4, 60, 8),
-    "ibm-p5-570": ("building block", 4, 4, 2),
+    "ibm-p5-570": ("building block", 3, 4, 2),
 }
 """Node's name, nodes, cores of each, threads of a core."""
 

@@ -45,17 +45,18 @@ impl Sharer {
 
 impl State {
     /// How often those that share cores are thrown off under PowerVM, and find all cores taken: as
-    /// these are for such a part of the time.
-    pub(in crate::steady) fn evict(&mut self, full: f64, sharing: &[usize], forms: &[&Form]) {
+    /// these are for such a part of the comings of each.
+    pub(in crate::steady) fn evict(&mut self, full: &[f64], sharing: &[usize], forms: &[&Form]) {
         if !self.evicts() {
             return;
         }
         let pace = 0.5 * self.pace;
         let mut thrown = vec![0.0; sharing.len()];
-        for node in self.tree.nodes().into_iter().filter(|_| full > NEVER) {
+        let ever = full.iter().any(|of| *of > NEVER);
+        for node in self.tree.nodes().into_iter().filter(|_| ever) {
             self.evict_on(node, (sharing, forms), full, &mut thrown);
         }
-        for (at, thrown) in sharing.iter().zip(thrown) {
+        for ((at, thrown), full) in sharing.iter().zip(thrown).zip(full) {
             let doing = &mut self.doing[*at];
             doing.awaited += pace * (full - doing.awaited);
             doing.thrown += pace * (thrown - doing.thrown);
@@ -71,13 +72,13 @@ impl State {
     }
 
     /// Adds how often each is thrown off a node while all cores are taken, for such a part of the
-    /// time. A partition is within its entitlement until that is used up, so in each part of a
-    /// window those that have some left throw off those that have none.
+    /// comings of each. A partition is within its entitlement until that is used up, so in each
+    /// part of a window those that have some left throw off those that have none.
     fn evict_on(
         &self,
         node: NodeId,
         (sharing, forms): (&[usize], &[&Form]),
-        full: f64,
+        full: &[f64],
         thrown: &mut [f64],
     ) {
         let those = sharing.iter().enumerate();
@@ -87,9 +88,9 @@ impl State {
             let since = (part as f64 + 0.5) / PARTS as f64;
             let (mut often, mut cores) = (0.0, 0.0);
             let beyond: Vec<Beyond> = (those.iter())
-                .map(|(_, of)| {
+                .map(|(index, of)| {
                     let beyond = of.used_up(since);
-                    often += of.comes * (1.0 - beyond);
+                    often += full[*index] * of.comes * (1.0 - beyond);
                     cores += of.runs.cores * beyond;
                     Beyond {
                         cores: of.runs.cores * beyond,
@@ -98,7 +99,7 @@ impl State {
                 })
                 .collect();
             let there = -(-cores).exp_m1();
-            let Some(ns) = after(&beyond, full * often * there) else {
+            let Some(ns) = after(&beyond, often * there) else {
                 continue;
             };
             for ((index, _), runs) in those.iter().zip(&beyond).filter(|((_, of), _)| !of.stays) {

@@ -126,7 +126,8 @@ impl State {
             doing.limited = within.min(1.0);
         }
         self.waiting_while_short = short.map_or(0.0, |short| short.lacking / short.time);
-        self.evict(full(all, cores), sharing, forms);
+        let full: Vec<f64> = wants.iter().map(|own| full(all, own, cores)).collect();
+        self.evict(&full, sharing, forms);
         self.leave_room(sharing, cores);
         change
     }
@@ -192,12 +193,16 @@ impl State {
     }
 }
 
-/// Chance that all cores are taken when somebody comes.
-fn full(all: Wants, cores: f64) -> f64 {
-    if all.most <= cores {
+/// Chance that all cores are taken when one of a partition comes: by all but itself, which had no
+/// work before.
+fn full(all: Wants, own: &Wants, cores: f64) -> f64 {
+    if all.most - 1.0 < cores {
         return 0.0;
     }
-    above((cores - 0.5 - all.mean) / all.variance.sqrt().max(1e-9))
+    let one = 1.0 / own.most.max(1.0);
+    let mean = all.mean - one * own.mean;
+    let variance = (all.variance - one * own.variance).max(0.0);
+    above((cores - 0.5 - mean) / variance.sqrt().max(1e-9))
 }
 
 /// What one wants that gets so much within its own limits. These are for a window, so in a part of
@@ -246,6 +251,25 @@ mod tests {
             ..all(7.0, 4.0)
         };
         assert!(Short::of(few, 8.0).is_none());
+    }
+
+    #[test]
+    fn who_comes_finds_all_taken_by_the_others_alone() {
+        let own = |mean: f64, variance: f64, most: f64| Wants {
+            mean,
+            variance,
+            most,
+            stays: 0.0,
+        };
+        // Four that are nearly always at work beside six that hardly are, on seven cores.
+        let busy = own(3.3, 1.1, 4.0);
+        let idle = own(1.1, 0.6, 6.0);
+        let all = own(4.4, 1.7, 10.0);
+        let [of_busy, of_idle] = [busy, idle].map(|own| full(all, &own, 7.0));
+        assert!(of_busy < 0.5 * of_idle && of_idle > 0.02 && of_idle < 0.06);
+        // All but one have a core each.
+        assert_eq!(full(all, &busy, 10.0), 0.0);
+        assert!(full(all, &busy, 9.0) > 0.0);
     }
 
     #[test]
