@@ -44,6 +44,28 @@ LPAR = """\
  Type Number Weight %LgclP %Ovrhd %LpuT/L %LPmgt %Total %TypeT/L
  IFL       5    100  271.6     .6    1.00     .3  272.5     1.00
 """
+USERS = """\
+ FCX112      CPU 8561  SER 9A7B8  Interval 14:02:11 - 14:03:11    ZVMPROD
+
+ .           .     .     .     .    .    .      .      .      .    .     .     .
+          <----- CPU Load -----> <------ Virtual IO/s ------>
+               <-Seconds->   T/V
+ Userid    %CPU  TCPU  VCPU Ratio Total DASD Avoid Diag98   UR Pg/s  User Status
+ >System<  3.66 2.196 2.001   1.1  12.1  3.0    .1    0.0   .0   .0  ---,---,----
+ LINUX01   85.1 51.06 50.00   1.0   5.1  5.0    .0     .0   .0   .0  EME,CL3,DISP
+ TCPIP     1.00  .600  .500   1.2    .0   .0    .0     .0   .0   .0  ESA,CL3,DIS
+"""
+SUMMARY = """\
+ FCX225      CPU 8561  SER 9A7B8  Interval 13:50:05 - 13:52:05    ZVMPROD
+
+          <------- CPU --------> <Vec> <--Users--->
+             <--Ratio-->
+ Interval  Pct      Cap-   On-   Pct  Log-
+ End Time Busy  T/V ture  line  Busy   ged Activ
+ >>Mean>> 77.3 1.23 .9512  4.0  ....    42    20
+ 13:51:05 75.0 1.22 .9500  4.0  ....    42    20
+ 13:52:05 80.0 1.24 .9524  4.0  ....    42    20
+"""
 SETTINGS = """\
  FCX154      CPU 2827  SER 4E5F6  Interval INITIAL. - 13:08:11    VMSYS1
 
@@ -121,6 +143,19 @@ def test_partitions_of_a_screen_stand_below_what_is_told_of_the_machine(tmp_path
     known = told(facts.partition("3BD45", "RCSP"))
     assert (known["virtual"], known["weight"], known["capped"]) == (2, 20, False)
     assert told(facts.partition("3BD45", "DED1"))["mode"] == "dedicated"
+
+
+def test_dots_stand_over_the_columns_of_a_screen(tmp_path: Path) -> None:
+    facts = read(tmp_path, USERS)
+    used = {one.partition: one.table["cores"].to_list() for one in facts.series}
+    assert used == {"LINUX01": pytest.approx([0.851]), "TCPIP": pytest.approx([0.01])}
+    assert kept(tmp_path)["TCPU"].to_list() == [51.06, 0.6]
+
+
+def test_how_busy_the_vector_facility_was_is_not_meant(tmp_path: Path) -> None:
+    facts = read(tmp_path, SUMMARY)
+    (series,) = facts.series
+    assert series.table["cores"].to_list() == pytest.approx([3.0, 3.2])
 
 
 def test_settings_are_names_and_values(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ fn head(
 }
 
 /// Dots over the columns.
-fn is_ruler(line: &str) -> bool {
+pub(super) fn is_ruler(line: &str) -> bool {
     line.split_whitespace()
         .all(|word| matches!(word, "." | "_"))
 }

@@ -36,7 +36,7 @@ pub use model::{Recording, Report, Row};
 
 use crate::damage::{no_end_of_line, Damage, Lenient};
 use crate::error::{quoted, CaptureError};
-use layouts::{Layout, DEVICE, DEVICE_GROUPS};
+use layouts::{is_ruler, Layout, DEVICE, DEVICE_GROUPS};
 
 /// Reads all of it.
 ///
@@ -94,7 +94,8 @@ enum Page {
 impl State {
     fn line(&mut self, line: &str, number: usize, damage: &mut Damage) {
         let is_gap = line.bytes().all(|byte| matches!(byte, b' ' | b'_'));
-        let after_blank = std::mem::replace(&mut self.after_blank, is_gap);
+        // Dots over the columns stand between the blank line and the heading.
+        let after_blank = std::mem::replace(&mut self.after_blank, is_gap || is_ruler(line));
         if let Some((report, page)) = opening(line, number) {
             self.begin(report, page, damage);
             return;

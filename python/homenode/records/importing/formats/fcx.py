@@ -186,6 +186,14 @@ class _Reading:
     def _report(self, number: str) -> dict[str, Any] | None:
         return next((one for one in self.reports if one["number"] == number), None)
 
+    def _column(self, number: str, name: str) -> str:
+        """The column of that name; where several have it, such as those of the vector facility,
+        the name of their group stands before it, and the first is meant.
+        """
+        report = self._report(number)
+        columns = report["columns"] if report else []
+        return next((one for one in columns if one == name or one.endswith(f" {name}")), name)
+
     def _rows(self, number: str) -> Iterator[_Line]:
         """Rows of the reports of that number."""
         for report in self.reports:
@@ -343,12 +351,13 @@ class _Reading:
         """Use of the partition with z/VM, of the report that tells it best."""
         for number, (percent, of, _, what) in _LOGS.items():
             used: list[tuple[str, datetime, float, int]] = []
-            if rows[number] and not any(percent in row.cells for row in rows[number]):
+            busiest = self._column(number, percent)
+            if rows[number] and not any(busiest in row.cells for row in rows[number]):
                 text = f'has no column "{percent}"; nothing of it is taken, --tables keeps it'
                 self._notice(f"{number} {text}", self._report(number))
                 continue
             for row in rows[number]:
-                busy, many = row.number(percent), 1.0 if of is None else row.number(of)
+                busy, many = row.number(busiest), 1.0 if of is None else row.number(of)
                 moment = self._after(used, row.cells.get("Interval End Time", ""))
                 if busy is None or many is None or moment is None:
                     self.dropped += 1
