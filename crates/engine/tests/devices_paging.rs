@@ -245,7 +245,8 @@ proptest! {
             storage: StorageServer { cache_bytes: cache * GIB / 2, ..spec().storage },
             ..spec()
         };
-        let [closed, again] = [1, 2].map(|_| Closed::scanned(&paging, servers, 300_000_000, scan_ns));
+        let run = || Closed::scanned(&paging, servers, 300_000_000, scan_ns);
+        let (closed, again) = (run(), run());
         let all = closed.all();
         prop_assert_eq!(all, again.all());
         let counters = closed.pager.counters();

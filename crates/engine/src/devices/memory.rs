@@ -6,10 +6,11 @@
 //! them brings the block back (z/VM 4.2.0 and 6.4.0 performance reports on block paging).
 //!
 //! A page that comes in needs a frame. CP's demand scan frees them, one after the other as a
-//! processor does that works on nothing else, and keeps a list of them; a read takes the faulted page and as much of its block as there are frames on that
-//! list, and the rest of the block is for the next fault. So a server that faults faster than
-//! frames come reads small pieces, one whose volumes are slow whole blocks. That a short list cuts
-//! a block read, rather than making it wait, is assumed.
+//! processor does that works on nothing else, and keeps a list of them; a read takes the faulted
+//! page and as much of its block as there are frames on that list, and the rest of the block is
+//! for the next fault. So a server that faults faster than frames come reads small pieces, one
+//! whose volumes are slow whole blocks. That a short list cuts a block read, rather than making
+//! it wait, is assumed.
 
 use crate::kernel::{Stream, Time};
 
