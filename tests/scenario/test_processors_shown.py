@@ -170,7 +170,7 @@ def test_published_splits_of_an_entitlement(
     assert shown in answer(capsys, "processors", str(tmp_path / "vertical.toml"))
     horizontal = SHARED.format(**numbers, rest=1000 - weight, more="")
     (tmp_path / "horizontal.toml").write_text(horizontal, encoding="utf-8")
-    entitled = shown.split()[0]
+    entitled = shown.split(maxsplit=1)[0]
     assert f"{entitled}  horizontal" in answer(
         capsys, "processors", str(tmp_path / "horizontal.toml")
     )
