@@ -49,7 +49,6 @@ fn paging() -> Paging {
         link_page_ns: 0,
         bytes: 8192 * GIB,
         block_pages: 20,
-        scan_ns: 5_000,
         changed: 0.15,
         guest_frames: 0.95,
         pend_ns: 150_000,
@@ -70,6 +69,7 @@ fn page(seed: u64) -> Sample {
     let start = Instant::now();
     let stream = |name: &str| Stream::new(seed, 0, name);
     let mut pager = Pager::new(&paging(), 1600 * GIB, 1280 * GIB, &stream);
+    pager.scans_in(Time::ZERO, 5_000.0);
     let mut files = vec![FileReads::default(); SERVERS as usize];
     (0..SERVERS).for_each(|server| next(&mut pager, &mut files, Time::ZERO, server));
     let mut done = Vec::new();

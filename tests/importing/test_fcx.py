@@ -254,7 +254,7 @@ def test_virtual_machines_by_their_processor_time(tmp_path: Path) -> None:
     ("number", "table", "said"),
     [
         ("FCX114", "Userid   %ACT %RUN %CPU\nLINUX1     50   10   20", "give FCX112 USER"),
-        ("FCX304", "Interval  C\nEnd Time  P %Susp\n00:00:00  0    .5", 'column "Total %"'),
+        ("FCX304", "Interval  C\nEnd Time  P %Susp\n00:00:00  0    .5", 'column "Total"'),
         ("FCX299", "Interval  Pct\nEnd Time Park\n00:00:00  0.5", 'no column "Util %"'),
         ("FCX241", "Interval  Some\nEnd Time  Rate\n00:00:00   1.5", "--tables keeps it"),
     ],

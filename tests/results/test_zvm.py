@@ -145,6 +145,8 @@ def test_the_paging_volume_obeys_its_laws(run: Run) -> None:
     assert value(run, "volume_read_pct") == pytest.approx(97, abs=0.5)
     assert value(run, "read_hit_pct") == pytest.approx(96, abs=0.5)
     assert value(run, "paging_per_s") == z.PAGES
+    transactions = value(run, "etr_per_s")
+    assert value(run, "pages_per_tx") == pytest.approx(z.PAGES / transactions, rel=1e-12)
     assert value(run, "page_wait_ms") == pytest.approx(z.PAGE_WAIT_MS)
 
 

@@ -123,6 +123,59 @@ def test_vertical_polarization_in_short(
     assert "16.00  16 VH" in dedicated
 
 
+SHARED = """\
+[machine]
+model = "ibm-z14"
+characterized = {{ {kind} = {shared} }}
+
+[[partition]]
+name = "one"
+processors = {{ mode = "shared", type = "{kind}", virtual = {logical}, weight = {weight}{more} }}
+memory = "16 GiB"
+guest = {{ os = "linux" }}
+workload = {{ kind = "idle", profile = "oltp" }}
+
+[[partition]]
+name = "others"
+processors = {{ mode = "shared", type = "{kind}", virtual = {shared}, weight = {rest} }}
+memory = "16 GiB"
+guest = {{ os = "linux" }}
+workload = {{ kind = "idle", profile = "oltp" }}
+
+[run]
+warmup = "1 s"
+duration = "1 s"
+"""
+
+
+@pytest.mark.parametrize(
+    ("shared", "weight", "logical", "shown"),
+    [
+        (32, 260, 12, "8.32  7 VH, 2 VM, 3 VL"),
+        (10, 300, 4, "3.00  3 VH, 1 VL"),
+        (10, 270, 4, "2.70  2 VH, 1 VM, 1 VL"),
+        (2, 568, 2, "1.14  2 VM"),
+        (20, 20, 18, "0.40  1 VM, 17 VL"),
+    ],
+)
+def test_published_splits_of_an_entitlement(
+    shared: int, weight: int, logical: int, shown: str, capsys: Capture, tmp_path: Path
+) -> None:
+    """As IBM and others print them: 26 % of 32 cores, 30 and 27 % of ten, two with 56.8 % each, and
+    less than one.
+    """
+    numbers = {"kind": "ifl", "shared": shared, "logical": logical, "weight": weight}
+    vertical = SHARED.format(**numbers, rest=1000 - weight, more=', polarization = "vertical"')
+    (tmp_path / "vertical.toml").write_text(vertical, encoding="utf-8")
+    assert shown in answer(capsys, "processors", str(tmp_path / "vertical.toml"))
+    horizontal = SHARED.format(**numbers, rest=1000 - weight, more="")
+    (tmp_path / "horizontal.toml").write_text(horizontal, encoding="utf-8")
+    entitled = shown.split(maxsplit=1)[0]
+    assert f"{entitled}  horizontal" in answer(
+        capsys, "processors", str(tmp_path / "horizontal.toml")
+    )
+
+
 def test_a_machine_without_such_numbers_says_so(capsys: Capture) -> None:
     assert call(["processors", str(FOLDER / "base.toml")]) == 2
     assert "IBM Power 795 (9119-FHB) is no mainframe" in capsys.readouterr().err

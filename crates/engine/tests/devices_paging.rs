@@ -15,7 +15,6 @@ const GIB: u64 = 1 << 30;
 fn quick(volumes: u16) -> Paging {
     Paging {
         volumes,
-        scan_ns: 0,
         changed: 0.0,
         storage: StorageServer {
             cache_bytes: u64::MAX,
@@ -121,7 +120,7 @@ fn transport_mode_is_limited_by_exchanges_and_by_links() {
         channels(true, paths, |paging| {
             (paging.exchange_ns, paging.link_page_ns) = (exchange_ns, link_page_ns);
             (paging.pend_ns, paging.connect_ns, paging.page_ns) = (1000, 1000, 100);
-            (paging.changed, paging.scan_ns) = (0.0, 10);
+            paging.changed = 0.0;
         })
     };
     let endless = of(0, 0, 0);
@@ -165,11 +164,7 @@ fn pend_grows_with_the_blocks_of_others_at_the_same_rate_of_pages() {
 
 #[test]
 fn scarce_frames_limit_the_pages_and_not_the_reads() {
-    let scarce = Paging {
-        scan_ns: 20_000,
-        ..quick(64)
-    };
-    let closed = Closed::run(&scarce, 60, 4_000_000_000);
+    let closed = Closed::scanned(&quick(64), 60, 4_000_000_000, 20_000);
     let all = closed.all();
     // The list was full at the start.
     let frames = 4e9 / 20_000.0 + (GIB / 4096) as f64 * 1e-4;
@@ -221,10 +216,9 @@ fn whoever_waits_is_counted_somewhere() {
     for (volumes, aliases, scan_ns, servers) in [(1, 0, 0, 7), (64, 0, 20_000, 60), (8, 3, 0, 90)] {
         let paging = Paging {
             aliases,
-            scan_ns,
             ..quick(volumes)
         };
-        let closed = Closed::run(&paging, servers, 4_000_000_000);
+        let closed = Closed::scanned(&paging, servers, 4_000_000_000, scan_ns);
         let waited = closed.all().response_ns() + closed.pager.counters().frame_wait_ns;
         let inside = waited as f64 / 4e9 / servers as f64;
         assert!((inside - 1.0).abs() < 0.01, "{volumes} volumes: {inside}");
@@ -247,11 +241,12 @@ proptest! {
         scan_ns in 0u64..50_000, changed in 0.0f64..1.0, cache in 0u64..3, servers in 1u64..50,
     ) {
         let paging = Paging {
-            volumes, control_units: units, aliases, transport, scan_ns, changed,
+            volumes, control_units: units, aliases, transport, changed,
             storage: StorageServer { cache_bytes: cache * GIB / 2, ..spec().storage },
             ..spec()
         };
-        let [closed, again] = [1, 2].map(|_| Closed::run(&paging, servers, 300_000_000));
+        let run = || Closed::scanned(&paging, servers, 300_000_000, scan_ns);
+        let (closed, again) = (run(), run());
         let all = closed.all();
         prop_assert_eq!(all, again.all());
         let counters = closed.pager.counters();

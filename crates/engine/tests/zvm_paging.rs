@@ -212,6 +212,34 @@ fn what_cp_does_for_a_page_takes_time() {
     assert!(per_read("system_ns") > 2.0 * 500.0 * pages);
 }
 
+/// One processor at a time looks for frames: more than it frees don't come in, however many
+/// processors, volumes and servers there are.
+#[test]
+fn the_demand_scan_is_the_work_of_one_processor() {
+    let of = |page| {
+        let mut spec = paged(40);
+        let zvm = common::zvm::cp(&mut spec.partitions[0]);
+        zvm.paths.page = page;
+        let paging = zvm.paging.as_mut().expect("paging");
+        (paging.volumes, paging.storage.cache_bytes) = (1000, u64::MAX);
+        let outcome = run(&spec, 0);
+        let [pages, system, busy, instructions] =
+            ["pages_in", "system_ns", "busy_ns", "instructions"]
+                .map(|column| outcome.total("zvm", column));
+        let scanning = pages * page * busy / instructions / spec.duration_ns as f64;
+        (pages, scanning, system / spec.duration_ns as f64)
+    };
+    let [short, long] = [of(40_000.0), of(80_000.0)];
+    for (_, scanning, system) in [short, long] {
+        assert!((scanning - 1.0).abs() < 0.03, "{scanning}");
+        // A page that comes in takes as long as the frame that is freed for it.
+        assert!((system / 2.0 - 1.0).abs() < 0.05, "{system}");
+    }
+    assert!((short.0 / long.0 - 2.0).abs() < 0.1, "{short:?} {long:?}");
+    let (free, _, system) = of(400.0);
+    assert!(free > 3.0 * short.0 && system < 1.0, "{free} {system}");
+}
+
 #[test]
 fn ends_of_reads_wait_for_the_master_processor() {
     let mut spec = paged(12);

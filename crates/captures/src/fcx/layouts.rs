@@ -12,6 +12,10 @@ const OPERATIONS: [&str; 3] = ["Operation", "Count", "Rate/s"];
 /// What FCX108 DEVICE says of a device before its figures, of which only the address always stands
 /// there.
 const DESCRIPTION: [&str; 6] = ["Run", "Addr", "Type", "Label/ID", "Links", "ths"];
+/// Begin of a heading line of FCX100 CPU, and the last column of which all processors have a value.
+const LOAD: (&str, &str) = ("PROC", "%LOGLD");
+/// Columns of FCX154 SYSSET, of which several pairs stand side by side.
+const SETTINGS: [&str; 2] = ["Setting", "Value"];
 /// Most lines of a heading; the Toolkit's own have up to six.
 const MOST_LINES: usize = 12;
 /// Most figures of a device that are taken.
@@ -23,6 +27,11 @@ pub(super) enum Layout {
     System,
     /// FCX108 DEVICE; whether a column with the name of a run comes first.
     Device { runs: bool },
+    /// FCX100 CPU: processors, of which only the first columns always have a value; what stands
+    /// below them is no table.
+    Load,
+    /// FCX154 SYSSET: names and values.
+    Settings,
     /// A heading behind a blank line, and rows. In one line its columns are two blanks apart, but
     /// for a listing.
     Table {
@@ -37,6 +46,8 @@ impl Layout {
         match number {
             "FCX102" => Self::System,
             DEVICE => Self::Device { runs: false },
+            "FCX100" => Self::Load,
+            "FCX154" => Self::Settings,
             _ => Self::Table {
                 listed,
                 heading: Vec::new(),
@@ -61,6 +72,8 @@ impl Layout {
         match self {
             Self::System => system(report, line, number),
             Self::Device { runs } => device(report, line, number, runs),
+            Self::Load => load(report, line, number),
+            Self::Settings => settings(report, line, number),
             Self::Table {
                 listed,
                 heading,
@@ -72,12 +85,12 @@ impl Layout {
                     if heading.len() == MOST_LINES {
                         return Err(format!("a heading has at most {MOST_LINES} lines"));
                     }
-                    if !heading.is_empty() || after_blank && !line.starts_with('(') {
+                    if !heading.is_empty() || after_blank && !is_remark(line) {
                         heading.push(line.to_owned());
                     }
                     return Ok(());
                 }
-                head(report, *listed, heading, columns);
+                head(report, *listed, heading, columns, Some(line));
                 if columns.names.is_empty() {
                     return plain(report, line, number);
                 }
@@ -98,15 +111,29 @@ impl Layout {
             columns,
         } = self
         {
-            head(report, *listed, heading, columns);
+            head(report, *listed, heading, columns, None);
         }
     }
 }
 
-fn head(report: &mut Report, listed: bool, heading: &[String], columns: &mut Columns) {
+/// `(layout ...)`, or a name with its value, `Nr. of physical processors : 12`.
+fn is_remark(line: &str) -> bool {
+    line.starts_with('(') || line.contains(": ") && !line.contains('<')
+}
+
+/// The heading is complete; `row` is the first line below it.
+fn head(
+    report: &mut Report,
+    listed: bool,
+    heading: &[String],
+    columns: &mut Columns,
+    row: Option<&str>,
+) {
     match heading {
         _ if !report.columns.is_empty() => {}
-        [only] if !listed => report.columns = apart(only).map(str::to_owned).collect(),
+        [only] if !listed && row.is_none_or(|row| is_apart(only, row)) => {
+            report.columns = apart(only).map(str::to_owned).collect()
+        }
         _ => {
             *columns = Columns::of(heading);
             report.columns.clone_from(&columns.names);
@@ -115,7 +142,7 @@ fn head(report: &mut Report, listed: bool, heading: &[String], columns: &mut Col
 }
 
 /// Dots over the columns.
-fn is_ruler(line: &str) -> bool {
+pub(super) fn is_ruler(line: &str) -> bool {
     line.split_whitespace()
         .all(|word| matches!(word, "." | "_"))
 }
@@ -125,6 +152,13 @@ fn apart(line: &str) -> impl Iterator<Item = &str> {
     line.split("  ")
         .map(str::trim)
         .filter(|cell| !cell.is_empty())
+}
+
+/// Whether the names of a heading are two blanks apart: most are, or a row has as many values.
+fn is_apart(heading: &str, row: &str) -> bool {
+    let names = apart(heading).count();
+    let as_many = [apart(row).count(), row.split_whitespace().count()].contains(&names);
+    as_many || 2 * names > heading.split_whitespace().count()
 }
 
 fn plain(report: &mut Report, line: &str, number: usize) -> Result<(), String> {
@@ -144,6 +178,45 @@ fn plain(report: &mut Report, line: &str, number: usize) -> Result<(), String> {
     }
     report.rows.push(row);
     Ok(())
+}
+
+fn load(report: &mut Report, line: &str, number: usize) -> Result<(), String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if words[0] == LOAD.0 {
+        let last = words.iter().position(|word| *word == LOAD.1);
+        let named = &words[..last.map_or(words.len(), |at| at + 1)];
+        report.columns = named.iter().map(|name| (*name).to_owned()).collect();
+        return Ok(());
+    }
+    let wanted = report.columns.len();
+    if wanted == 0 {
+        // The first line of the heading names groups.
+        return Ok(());
+    }
+    let cells = words.get(..wanted).filter(|cells| {
+        let values = cells.get(2..).unwrap_or_default();
+        !values.is_empty() && values.iter().all(|word| is_figure(word))
+    });
+    let Some(cells) = cells else {
+        return Err(format!("\"{}\" is no processor", quoted(line.trim())));
+    };
+    report.rows.push(Row::of(number, cells.iter().copied()));
+    Ok(())
+}
+
+fn settings(report: &mut Report, line: &str, number: usize) -> Result<(), String> {
+    let pieces: Vec<&str> = apart(line).collect();
+    if pieces.len() < 2 || is_remark(line) {
+        return Ok(());
+    }
+    report.columns = SETTINGS.map(str::to_owned).to_vec();
+    let pairs = pieces.chunks_exact(2);
+    let left = pairs.remainder().first().copied();
+    let rows = pairs.map(|pair| Row::of(number, pair.iter().copied()));
+    report.rows.extend(rows);
+    left.map_or(Ok(()), |name| {
+        Err(format!("\"{}\" has no value", quoted(name)))
+    })
 }
 
 fn system(report: &mut Report, line: &str, number: usize) -> Result<(), String> {

@@ -68,7 +68,9 @@ impl Columns {
             let place = self.place(word.span);
             let place = place.ok_or_else(|| format!("\"{text}\" stands under no heading"))?;
             let cell = &mut cells[place];
-            if !cell.is_empty() && (is_figure(cell) || is_figure(word.text)) {
+            // A place such as `1: 1 2: 3` are several words.
+            let goes_on = cell.ends_with(':') || word.text.ends_with(':');
+            if !cell.is_empty() && !goes_on && (is_figure(cell) || is_figure(word.text)) {
                 return Err(format!(
                     "two values under \"{}\"",
                     quoted(&self.names[place])

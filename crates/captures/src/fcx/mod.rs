@@ -36,7 +36,7 @@ pub use model::{Recording, Report, Row};
 
 use crate::damage::{no_end_of_line, Damage, Lenient};
 use crate::error::{quoted, CaptureError};
-use layouts::{Layout, DEVICE, DEVICE_GROUPS};
+use layouts::{is_ruler, Layout, DEVICE, DEVICE_GROUPS};
 
 /// Reads all of it.
 ///
@@ -94,7 +94,8 @@ enum Page {
 impl State {
     fn line(&mut self, line: &str, number: usize, damage: &mut Damage) {
         let is_gap = line.bytes().all(|byte| matches!(byte, b' ' | b'_'));
-        let after_blank = std::mem::replace(&mut self.after_blank, is_gap);
+        // Dots over the columns stand between the blank line and the heading.
+        let after_blank = std::mem::replace(&mut self.after_blank, is_gap || is_ruler(line));
         if let Some((report, page)) = opening(line, number) {
             self.begin(report, page, damage);
             return;
@@ -156,7 +157,8 @@ impl State {
     }
 }
 
-/// `FCX126  CPU 3906  SER 4E67  Interval 00:00:00 - 00:00:08`, `(From FCX108 DEVICE)` above an
+/// `FCX126  CPU 3906  SER 4E67  Interval 00:00:00 - 00:00:08`, `FCX126  Data for 2020/02/03
+/// Interval 00:00:00 - 00:00:08` where monitor data are read, `(From FCX108 DEVICE)` above an
 /// excerpt, or `FCX126  Run 2020/02/03 14:00:28` above a page of a listing, behind the control
 /// character of a printer.
 fn opening(line: &str, number: usize) -> Option<(Report, Page)> {
@@ -165,7 +167,7 @@ fn opening(line: &str, number: usize) -> Option<(Report, Page)> {
     let second = words.get(1).copied();
     let (first, told) = match *words.first()? {
         "(From" => (second?.trim_end_matches(')'), line.trim().ends_with(')')),
-        word => (word, matches!(second, Some("CPU" | "Run"))),
+        word => (word, matches!(second, Some("CPU" | "Run" | "Data"))),
     };
     let digits = first.strip_prefix("FCX")?;
     if !told || digits.len() != 3 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -181,6 +183,9 @@ fn opening(line: &str, number: usize) -> Option<(Report, Page)> {
     if let Some(at) = words.iter().position(|one| *one == "Interval") {
         if let Some([begin, "-", end]) = words.get(at + 1..at + 4) {
             report.interval = [(*begin).to_owned(), (*end).to_owned()];
+            if let (Some("Data"), Some(day)) = (second, after(&words, "for")) {
+                report.interval[0].insert_str(0, &format!("{day} "));
+            }
         }
     }
     let is_page = first != "(From" && second == Some("Run");

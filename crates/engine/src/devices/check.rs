@@ -79,7 +79,6 @@ pub(crate) fn check_paging(paging: &Paging, owner: &Owner) -> Checked {
     )?;
     let second = 1_000_000_000;
     let times = [
-        ("paging.scan_ns", paging.scan_ns, second),
         ("paging.pend_ns", paging.pend_ns, 60 * second),
         ("paging.connect_ns", paging.connect_ns, 60 * second),
         ("paging.command_page_ns", paging.command_page_ns, second),

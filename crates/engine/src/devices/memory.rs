@@ -5,11 +5,12 @@
 //! settled. Pages leave memory in blocks that were in use at the same time, and a fault for one of
 //! them brings the block back (z/VM 4.2.0 and 6.4.0 performance reports on block paging).
 //!
-//! A page that comes in needs a frame. CP's demand scan frees them, one scan at a time, and keeps a
-//! list of them; a read takes the faulted page and as much of its block as there are frames on that
-//! list, and the rest of the block is for the next fault. So a server that faults faster than
-//! frames come reads small pieces, one whose volumes are slow whole blocks. That a short list cuts
-//! a block read, rather than making it wait, is assumed.
+//! A page that comes in needs a frame. CP's demand scan frees them, one after the other as a
+//! processor does that works on nothing else, and keeps a list of them; a read takes the faulted
+//! page and as much of its block as there are frames on that list, and the rest of the block is
+//! for the next fault. So a server that faults faster than frames come reads small pieces, one
+//! whose volumes are slow whole blocks. That a short list cuts a block read, rather than making
+//! it wait, is assumed.
 
 use crate::kernel::{Stream, Time};
 
@@ -114,26 +115,41 @@ pub(super) struct Available {
 }
 
 impl Available {
-    /// A full list.
-    pub(super) fn new(central_bytes: u64, frame_ns: u64) -> Self {
+    /// A full list, which is filled in no time.
+    pub(super) fn new(central_bytes: u64) -> Self {
         let most = (central_bytes / PAGE_BYTES) as f64 * READY_SHARE;
         Self {
             frames: most.max(1.0),
             at: Time::ZERO,
             most: most.max(1.0),
-            frame_ns: frame_ns as f64,
+            frame_ns: 0.0,
         }
+    }
+
+    /// From now on the scan frees a frame in so long [ns].
+    pub(super) fn scans_in(&mut self, now: Time, frame_ns: f64) {
+        self.fill(now);
+        self.frame_ns = frame_ns;
     }
 
     /// Whole frames on the list.
     pub(super) fn ready(&mut self, now: Time) -> u32 {
+        self.fill(now);
         if self.frame_ns <= 0.0 {
             return u32::MAX;
         }
-        let freed = now.saturating_sub(self.at).as_ns_f64() / self.frame_ns;
-        self.frames = (self.frames + freed).min(self.most);
-        self.at = now.max(self.at);
         self.frames.max(0.0) as u32
+    }
+
+    /// Adds what was freed until now.
+    fn fill(&mut self, now: Time) {
+        let freed = now.saturating_sub(self.at).as_ns_f64() / self.frame_ns;
+        self.frames = if self.frame_ns > 0.0 {
+            (self.frames + freed).min(self.most)
+        } else {
+            self.most
+        };
+        self.at = now.max(self.at);
     }
 
     /// Takes frames; the time until they are there.
@@ -189,7 +205,9 @@ mod tests {
     #[test]
     fn frames_come_one_after_the_other() {
         // 80,000 frames, of which one in ten thousand is kept ready.
-        let mut list = Available::new(80_000 * PAGE_BYTES, 100);
+        let mut list = Available::new(80_000 * PAGE_BYTES);
+        assert_eq!(list.ready(Time::ZERO), u32::MAX);
+        list.scans_in(Time::ZERO, 100.0);
         assert_eq!(list.ready(Time::ZERO), 8);
         assert_eq!(list.take(8), Time::ZERO);
         assert_eq!(list.ready(Time::from_ns(250)), 2);
@@ -197,5 +215,9 @@ mod tests {
         assert_eq!(list.take(4), Time::from_ns(150));
         assert_eq!(list.ready(Time::from_ns(250)), 0);
         assert_eq!(list.ready(Time::from_ns(100_000)), 8);
+        // What was freed before the scan became slower counts at its former pace.
+        list.take(8);
+        list.scans_in(Time::from_ns(100_400), 200.0);
+        assert_eq!(list.ready(Time::from_ns(100_800)), 6);
     }
 }

@@ -81,11 +81,16 @@ impl Pager {
             block: spec.block_pages.max(1),
             changed: spec.changed,
             unwritten: 0.0,
-            available: Available::new(central_bytes, spec.scan_ns),
+            available: Available::new(central_bytes),
             volumes: Volumes::new(spec, storage, stream("paging volume")),
             files: stream("paged file"),
             counters: PagerCounters::default(),
         }
+    }
+
+    /// From now on the demand scan frees a frame in so long [ns]; at first in no time.
+    pub fn scans_in(&mut self, now: Time, frame_ns: f64) {
+        self.available.scans_in(now, frame_ns);
     }
 
     /// Share of the guests' pages that are not in central memory [0..1].

@@ -52,8 +52,6 @@ pub struct Paging {
     /// Pages of a block: they leave memory together and come back together, as far as there are
     /// free frames.
     pub block_pages: u16,
-    /// Time in which CP's demand scan frees a frame [ns]; one scan works at a time.
-    pub scan_ns: u64,
     /// Share of stolen pages that were changed since they came in, so that they must be written
     /// [0..1].
     pub changed: f64,

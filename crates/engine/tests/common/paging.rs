@@ -21,7 +21,6 @@ pub fn spec() -> Paging {
         link_page_ns: 0,
         bytes: 1 << 40,
         block_pages: 20,
-        scan_ns: 5_000,
         changed: 0.14,
         guest_frames: 1.0,
         pend_ns: 147_000,
@@ -48,11 +47,19 @@ pub struct Closed {
 impl Closed {
     /// Servers whose pages are all on the volumes.
     pub fn run(paging: &Paging, servers: u64, until_ns: u64) -> Self {
+        Self::scanned(paging, servers, until_ns, 0)
+    }
+
+    /// The same, with a demand scan that frees a frame in so long.
+    pub fn scanned(paging: &Paging, servers: u64, until_ns: u64, frame_ns: u64) -> Self {
         let all_out = Paging {
             guest_frames: 0.0,
             ..paging.clone()
         };
-        Self::with_memory(&all_out, servers, 2 * GIB, GIB, until_ns)
+        let mut closed = Self::new(&all_out, 2 * GIB, GIB);
+        closed.pager.scans_in(Time::ZERO, frame_ns as f64);
+        closed.go(servers, Time::from_ns(until_ns));
+        closed
     }
 
     /// Servers whose pages central memory holds as far as it goes.
@@ -63,15 +70,19 @@ impl Closed {
         central: u64,
         until_ns: u64,
     ) -> Self {
+        let mut closed = Self::new(paging, guests, central);
+        closed.go(servers, Time::from_ns(until_ns));
+        closed
+    }
+
+    fn new(paging: &Paging, guests: u64, central: u64) -> Self {
         let stream = |name: &str| Stream::new(1, 0, name);
-        let mut closed = Self {
+        Self {
             pager: Pager::new(paging, guests, central, &stream),
             files: 0,
             reads_done: 0,
             pages_done: 0,
-        };
-        closed.go(servers, Time::from_ns(until_ns));
-        closed
+        }
     }
 
     fn go(&mut self, servers: u64, until: Time) {

@@ -198,7 +198,6 @@ pub fn paging(volumes: u16) -> Paging {
         link_page_ns: 0,
         bytes: 1024 * GIB,
         block_pages: 8,
-        scan_ns: 2_000,
         changed: 0.25,
         guest_frames: 1.0,
         pend_ns: 100_000,

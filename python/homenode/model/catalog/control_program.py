@@ -111,7 +111,6 @@ class PagingFigures(Table):
     block_pages: Figure[Pages] = Field(
         description="pages of a block, which leave together and come back together"
     )
-    scan: Figure[DeviceTime] = Field(description="time in which the demand scan frees a frame")
     changed: Figure[Share] = Field(
         description="share of stolen pages that were changed, so that they must be written"
     )

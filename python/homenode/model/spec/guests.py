@@ -144,7 +144,6 @@ class PagingSpec(TypedDict):
     transport: bool
     bytes: int
     block_pages: int
-    scan_ns: int
     changed: float
     guest_frames: float
     pend_ns: int

@@ -177,6 +177,13 @@ _WAIT = [
 _PAGING = [
     Metric("paging_per_s", "1/s", "pages read and written", _rate("pages_in", "pages_out")),
     Metric(
+        "pages_per_tx",
+        "",
+        "pages read and written of a transaction",
+        _of_zvm(lambda t: ratio(t.sum("pages_in", "pages_out"), t["tx_done"])),
+        True,
+    ),
+    Metric(
         "page_wait_ms",
         "ms",
         "servers waiting for pages, a transaction; time, no processor is busy with it",

@@ -8,6 +8,7 @@ use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::EXTRA_BOOKS;
 use crate::guest::zvm::sharing::Near;
 use crate::ids::{ChipId, PartitionId};
+use crate::kernel::Time;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 use crate::spec::{Partition, Spec};
@@ -22,7 +23,8 @@ impl World<Partitions> {
             let Some(cp) = self.sys.cps[partition].as_deref_mut() else {
                 continue;
             };
-            cp.close_window(&mut self.table, &self.spec, partition, window_ns);
+            let times = (Time::from_ns(self.now), window_ns);
+            cp.close_window(&mut self.table, &self.spec, partition, times);
         }
     }
 
@@ -63,7 +65,7 @@ impl Cp {
         table: &mut Table,
         spec: &Spec,
         partition: PartitionId,
-        window_ns: f64,
+        (now, window_ns): (Time, f64),
     ) {
         for chip in table.tree.chips() {
             if self.near[chip].kept {
@@ -72,6 +74,7 @@ impl Cp {
         }
         let costs = self.mean_costs(table, &spec.partitions, partition);
         self.close_locks(costs, window_ns);
+        self.price_frames(now, costs.0);
         for port in &mut self.ports {
             port.close_window(table, &self.near, costs.0, window_ns);
         }
@@ -100,6 +103,14 @@ impl Cp {
         }
         others[0] = (others[0] - 1.0_f64).max(0.0);
         others
+    }
+
+    /// Works out in what time the demand scan frees a frame: its path, on one processor. Not
+    /// modelled: that it waits for a processor where none is idle.
+    fn price_frames(&mut self, now: Time, instruction_ns: f64) {
+        if let Some(pager) = &mut self.pager {
+            pager.scans_in(now, self.spec.paths.page * instruction_ns);
+        }
     }
 
     /// Works out what a dispatch costs on each chip: its path, and the scheduler's lock.

@@ -171,7 +171,6 @@ def _paging(paging: PagingSpace, program: ControlProgram) -> PagingSpec:
         "transport": paging.mode == "transport",
         "bytes": paging.size,
         "block_pages": figures.block_pages.value,
-        "scan_ns": figures.scan.value,
         "changed": figures.changed.value,
         "guest_frames": figures.guest_frames.value,
         "pend_ns": figures.pend.value,

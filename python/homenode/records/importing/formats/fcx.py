@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 1 << 26
 _HEADING = re.compile(
-    r"^[1\f ]*FCX\d{3} +(CPU|Run) |\(From FCX\d{3}\b|<-- Device Descr\. -->", re.MULTILINE
+    r"^[1\f ]*FCX\d{3} +(CPU|Run|Data for) |\(From FCX\d{3}\b|<-- Device Descr\. -->", re.MULTILINE
 )
 _DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d)")
 _CLOCK = re.compile(r"(?<!\d)([01]?\d|2[0-3]):([0-5]\d):([0-5]\d(?:\.\d+)?)(?!\d)")
@@ -40,6 +40,7 @@ _DAY = timedelta(days=1)
 _TYPE = re.compile(r"\d{4}")
 """A machine's type."""
 _LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG = "FCX126", "FCX112", "FCX114", "FCX302", "FCX304"
+_CPU = "FCX100"
 _LOGS = {
     "FCX299": ("Util %", None, "Online", "utilisation of z/VM's processors"),
     "FCX225": ("Pct Busy", "On-line", "On-line", "busy of z/VM's processors"),
@@ -50,8 +51,12 @@ processors (of one if none), how many there are, what it is.
 _SHOWN = {
     "FCX102": "SYSTEM",
     "FCX108": "DEVICE",
+    "FCX113": "UPAGE",
+    "FCX154": "SYSSET",
     "FCX176": "CTLUNIT",
+    "FCX239": "PROCSUM",
     "FCX265": "LOCKLOG",
+    "FCX287": "TOPOLOG",
     "FCX326": "LOCKACT",
 }
 """Reports of which a scenario that is made of recordings holds nothing."""
@@ -137,7 +142,7 @@ class _Reading:
                 name = f"{report['number']} {_SHOWN[report['number']]}"
                 text = "no scenario that is imported holds anything of it; --tables keeps it"
                 self._notice(f"{name} is only shown: {text}", report)
-            elif report["number"] not in (_LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG, *_LOGS):
+            elif report["number"] not in (_LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG, _CPU, *_LOGS):
                 text = "is not known; nothing of it is taken, --tables keeps it"
                 self._notice(f"{report['number']} {text}", report)
         partitions = list(_by_partition(self._rows(_LPAR)))
@@ -181,6 +186,14 @@ class _Reading:
     def _report(self, number: str) -> dict[str, Any] | None:
         return next((one for one in self.reports if one["number"] == number), None)
 
+    def _column(self, number: str, name: str) -> str:
+        """The column of that name; where several have it, such as those of the vector facility,
+        the name of their group stands before it, and the first is meant.
+        """
+        report = self._report(number)
+        columns = report["columns"] if report else []
+        return next((one for one in columns if one == name or one.endswith(f" {name}")), name)
+
     def _rows(self, number: str) -> Iterator[_Line]:
         """Rows of the reports of that number."""
         for report in self.reports:
@@ -210,7 +223,7 @@ class _Reading:
 
     @property
     def _logged(self) -> bool:
-        return any(any(self._rows(number)) for number in (*_LOGS, _PRCLOG))
+        return any(any(self._rows(number)) for number in (*_LOGS, _PRCLOG, _CPU))
 
     def _tell_partitions(self, rows: list[_Line], logged: str | None) -> None:
         """Partitions of the machine; what one used is known better where it was logged."""
@@ -249,7 +262,7 @@ class _Reading:
     def _log(self, partitions: list[_Line]) -> str | None:
         """The partition with z/VM and its use by interval; its name, none if no report is on it."""
         rows = {number: list(self._rows(number)) for number in (*_LOGS, _PRCLOG)}
-        processors = rows[_PRCLOG] = self._processors(rows[_PRCLOG])
+        processors = rows[_PRCLOG] = self._processors(rows[_PRCLOG]) or list(self._loads())
         first = next((found[0] for found in rows.values() if found), None)
         if first is None:
             return None
@@ -258,7 +271,7 @@ class _Reading:
             for number, found in rows.items()
             if found and number in _LOGS
         ]
-        name = self._name_of_zvm(partitions, next(iter(online), len(processors)), first)
+        name = self._name_of_zvm(partitions, next(iter(online), _at_once(processors)), first)
         if name is None:
             return None
         partition = self.facts.partition(self.key, name)
@@ -273,7 +286,7 @@ class _Reading:
                 self._tell_type(name, row)
         if processors:
             where = self.source.at(processors[0].line)
-            self.facts.tell(partition, "logical", Told(len(processors), where))
+            self.facts.tell(partition, "logical", Told(_at_once(processors), where))
             self._tell_type(name, processors[0])
             if {row.cells.get("PPD") for row in processors} == {"Ded"}:
                 self.facts.tell(partition, "mode", Told("dedicated", where))
@@ -281,37 +294,80 @@ class _Reading:
         return name
 
     def _processors(self, rows: list[_Line]) -> list[_Line]:
-        """Rows of PRCLOG, one of each processor over all of the time; none of one by interval."""
-        if rows and not any("Total %" in row.cells for row in rows):
-            text = 'without a column "Total %", by processor over all of the time, is not taken'
+        """Rows of PRCLOG, one of each processor over all of the time, or by interval."""
+        if rows and not any({"Total %", "Total"} & row.cells.keys() for row in rows):
+            text = 'without a column "Total", how busy a processor was, is not taken'
             self._notice(f"FCX304 PRCLOG {text}; --tables keeps it", self._report(_PRCLOG))
             return []
         return rows
+
+    def _loads(self) -> Iterator[_Line]:
+        """Rows of CPU as those of PRCLOG."""
+        for row in self._rows(_CPU):
+            if "%CPU" in row.cells:
+                kind = row.cells.get("TYPE", "")
+                yield _Line(row.line, {"Type": kind, "Total %": row.cells["%CPU"]})
+
+    def _add_processors(self, name: str, rows: list[_Line]) -> None:
+        """Use of the partition with z/VM by its processors: at the end of each interval, or over
+        all of the time.
+        """
+        if not any("Total %" in row.cells for row in rows):
+            self._add_sums(name, rows)
+            return
+        total = sum((row.number("Total %") or 0.0) / 100.0 for row in rows)
+        number, what = next(
+            (number, what)
+            for number, what in ((_PRCLOG, "Total % of PRCLOG"), (_CPU, "%CPU of CPU"))
+            if any(self._rows(number))
+        )
+        self._add_whole([(name, total, rows[0].line)], number, "used", what)
+
+    def _add_sums(self, name: str, rows: list[_Line]) -> None:
+        """PRCLOG has a row a processor at the end of each interval: they are added."""
+        sums: dict[str, tuple[float, int]] = {}
+        for row in rows:
+            end, busy = row.cells.get("Interval End Time"), row.number("Total")
+            if end is None or busy is None or _moment(end, self._day) is None:
+                self.dropped += 1
+                continue
+            before, line = sums.get(end, (0.0, row.line))
+            sums[end] = (before + busy / 100.0, line)
+        used: list[tuple[str, datetime, float, int]] = []
+        for end, (cores, line) in sums.items():
+            moment = self._after(used, end)
+            if moment is not None:
+                used.append((name, moment, cores, line))
+        self._add(used, "used", "Total of PRCLOG, all processors")
+
+    def _after(self, used: list[tuple[str, datetime, float, int]], text: str) -> datetime | None:
+        """A time of day, on the day on which it follows those before it."""
+        moment = _moment(text, self._day)
+        while moment is not None and used and moment < used[-1][1] - _DAY / 2:
+            moment += _DAY
+        return moment
 
     def _add_log(self, name: str, rows: Mapping[str, list[_Line]]) -> None:
         """Use of the partition with z/VM, of the report that tells it best."""
         for number, (percent, of, _, what) in _LOGS.items():
             used: list[tuple[str, datetime, float, int]] = []
-            if rows[number] and not any(percent in row.cells for row in rows[number]):
+            busiest = self._column(number, percent)
+            if rows[number] and not any(busiest in row.cells for row in rows[number]):
                 text = f'has no column "{percent}"; nothing of it is taken, --tables keeps it'
                 self._notice(f"{number} {text}", self._report(number))
                 continue
             for row in rows[number]:
-                busy, many = row.number(percent), 1.0 if of is None else row.number(of)
-                moment = _moment(row.cells.get("Interval End Time", ""), self._day)
+                busy, many = row.number(busiest), 1.0 if of is None else row.number(of)
+                moment = self._after(used, row.cells.get("Interval End Time", ""))
                 if busy is None or many is None or moment is None:
                     self.dropped += 1
                     continue
-                while used and moment < used[-1][1] - _DAY / 2:
-                    moment += _DAY
                 used.append((name, moment, busy * many / 100.0, row.line))
             if used:
                 self._add(used, "used", what)
                 return
-        total = [(row.number("Total %") or 0.0) / 100.0 for row in rows[_PRCLOG]]
-        if total:
-            line = rows[_PRCLOG][0].line
-            self._add_whole([(name, sum(total), line)], _PRCLOG, "used", "Total % of PRCLOG")
+        if rows[_PRCLOG]:
+            self._add_processors(name, rows[_PRCLOG])
 
     def _name_of_zvm(self, partitions: list[_Line], count: int, row: _Line) -> str | None:
         """Reports on a z/VM do not name its partition: the only one of that size, or where no
@@ -413,6 +469,12 @@ def _by_partition(rows: Iterator[_Line]) -> Iterator[_Line]:
             last = _Line(last.line, {**row.cells, **last.cells, "%Busy": str(busy)})
     if last is not None:
         yield last
+
+
+def _at_once(processors: list[_Line]) -> int:
+    """Processors, each of which may have a row at the end of each interval."""
+    ends = [row.cells.get("Interval End Time") for row in processors]
+    return ends.count(ends[0]) if ends else 0
 
 
 def _moment(text: str, day: datetime) -> datetime | None:

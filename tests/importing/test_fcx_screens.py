@@ -1,0 +1,192 @@
+"""Screens and logs of the Performance Toolkit that are laid out otherwise than homenode prints its
+own: from what IBM's documentation and presentations show, with figures of our own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts
+from homenode.records.importing.front import read_paths
+from homenode.records.importing.tables import write_tables
+
+CPU = """\
+ FCX100      {told}  Interval 23:59:13 - 00:00:13    GDLVM7
+
+ CPU Load                                        Vector Facility     Status or
+ PROC TYPE  %CPU  %CP  %EMU  %WT  %SYS  %SP  %SIC %LOGLD %VTOT %VEMU REST ded. User
+ P00  IFL     41    3    38   59     1    0    98     41   ..    ..  ...   Master
+ P01  IFL     35    2    33   65     1    0    98     35   ..    ..  ...   Alternate
+ P02  IFL      0    0     0  100     0    0   ...      0   ..    ..  ...   Parked
+
+ Total SSCH/RSCH        84/s   Page rate             .0/s   Priv. instruct.     1834/s
+ Queue Statistics:      Q0     Q1     Q2     Q3   User Status:
+ VMDBKs in queue         2      1      0      9   # of logged on users        46
+"""
+LPAR = """\
+ FCX126      CPU 2817  SER 3BD45  Interval 17:17:00 - 17:18:00    GDLVM7
+ LPAR Data, Collected in Partition RCSP
+
+ Processor type and model     : 2817-729
+ Nr. of physical processors   :     12
+ Dispatch interval (msec)     : dynamic
+
+ Partition Nr. Upid #Proc Weight Wait-C Cap %Load CPU %Busy %Ovhd %Susp %VMld Type
+ RCSP        1   10     2     20     NO  NO   5.2   0  30.0    .2    .3  29.9 IFL
+                                                    1  32.0    .2    .3  32.1 IFL
+ DED1        3   21     1    DED    YES  NO   8.3   0 100.0    .0   ...   ... IFL
+
+ Summary of physical processors:
+ Type Number Weight %LgclP %Ovrhd %LpuT/L %LPmgt %Total %TypeT/L
+ IFL       5    100  271.6     .6    1.00     .3  272.5     1.00
+"""
+USERS = """\
+ FCX112      CPU 8561  SER 9A7B8  Interval 14:02:11 - 14:03:11    ZVMPROD
+
+ .           .     .     .     .    .    .      .      .      .    .     .     .
+          <----- CPU Load -----> <------ Virtual IO/s ------>
+               <-Seconds->   T/V
+ Userid    %CPU  TCPU  VCPU Ratio Total DASD Avoid Diag98   UR Pg/s  User Status
+ >System<  3.66 2.196 2.001   1.1  12.1  3.0    .1    0.0   .0   .0  ---,---,----
+ LINUX01   85.1 51.06 50.00   1.0   5.1  5.0    .0     .0   .0   .0  EME,CL3,DISP
+ TCPIP     1.00  .600  .500   1.2    .0   .0    .0     .0   .0   .0  ESA,CL3,DIS
+"""
+SUMMARY = """\
+ FCX225      CPU 8561  SER 9A7B8  Interval 13:50:05 - 13:52:05    ZVMPROD
+
+          <------- CPU --------> <Vec> <--Users--->
+             <--Ratio-->
+ Interval  Pct      Cap-   On-   Pct  Log-
+ End Time Busy  T/V ture  line  Busy   ged Activ
+ >>Mean>> 77.3 1.23 .9512  4.0  ....    42    20
+ 13:51:05 75.0 1.22 .9500  4.0  ....    42    20
+ 13:52:05 80.0 1.24 .9524  4.0  ....    42    20
+"""
+SETTINGS = """\
+ FCX154      CPU 2827  SER 4E5F6  Interval INITIAL. - 13:08:11    VMSYS1
+
+ Initial Scheduler Settings: 2013/04/02 at 18:07:04
+ DSPSLICE (minor)     5.000 msec.        IABIAS Intensity          90 Percent
+ STORBUF Q1 Q2 Q3       300 Percent Main storage
+ LIMITHARD METHOD     CONSUMPTION        Polarization         VERTICAL
+"""
+PROCESSORS = """\
+1FCX304  Run 2020/02/03 14:00:28         PRCLOG                                      Page {page}
+                                         Processor Activity, by Time
+From 2020/02/03 23:55:00
+To   2020/02/04 00:05:00                                                 CPU 3906-715   SN 4E67
+For    600 Secs 00:10:00
+________________________________________________________________________________________________
+
+           C                           <--- Percent Busy ---->
+Interval   P                     %Park
+End Time   U Type PPD Ent. DVID  Time  Total  User  Syst  Emul
+"""
+PLACES = """\
+1FCX287  Run 2014/01/20 10:00:28         TOPOLOG
+                                         System Topology Machine Organization
+From 2014/01/20 09:07:00
+To   2014/01/20 09:37:00                                                 CPU 2827-795   SN 15D37
+________________________________________________________________________________________________
+
+Date  Time      CPU Type Ded Location
+01/20 09:07:00    0 CP   Shr 1: 1 2: 1
+01/20 09:07:00    1 IFL  Ded 1: 1 2: 2
+"""
+
+
+def read(tmp_path: Path, text: str) -> Facts:
+    path = tmp_path / "lab.txt"
+    path.write_text(text, encoding="utf-8")
+    return read_paths([path])
+
+
+def told(of: PartitionFacts | SystemFacts) -> dict[str, Any]:
+    """Values of facts, by attribute."""
+    return {name: fact.value for name, fact in vars(of).items() if hasattr(fact, "where")}
+
+
+def kept(tmp_path: Path) -> pl.DataFrame:
+    (file,) = write_tables([tmp_path / "lab.txt"], tmp_path / "kept")
+    return pl.read_parquet(file)
+
+
+@pytest.mark.parametrize(
+    ("opening", "model", "day"),
+    [("CPU 3906  SER 2C4D2", "3906", "1970-01-02"), ("Data for 2020/02/03", None, "2020-02-04")],
+)
+def test_the_first_screen_is_what_zvm_used(
+    opening: str, model: str | None, day: str, tmp_path: Path
+) -> None:
+    """Live, and of monitor data that are read again; what is below the processors is no row."""
+    facts = read(tmp_path, CPU.format(told=opening))
+    (series,) = facts.series
+    assert series.table["cores"].to_list() == pytest.approx([0.76])
+    assert series.table["seconds"].to_list() == [60.0]
+    assert series.table["time"][0].isoformat() == f"{day}T00:00:13"
+    ((system, name),) = facts.partitions
+    partition = told(facts.partition(system, name))
+    assert (partition["logical"], partition["core_type"]) == (3, "ifl")
+    assert told(facts.system(system)).get("model") == model
+    assert facts.took[0].dropped == 0
+    assert kept(tmp_path)["%SIC"].to_list() == [98.0, 98.0, None]
+
+
+def test_partitions_of_a_screen_stand_below_what_is_told_of_the_machine(tmp_path: Path) -> None:
+    facts = read(tmp_path, LPAR)
+    used = {one.partition: one.table["cores"].to_list() for one in facts.series}
+    assert used == {"RCSP": pytest.approx([0.62]), "DED1": pytest.approx([1.0])}
+    known = told(facts.partition("3BD45", "RCSP"))
+    assert (known["virtual"], known["weight"], known["capped"]) == (2, 20, False)
+    assert told(facts.partition("3BD45", "DED1"))["mode"] == "dedicated"
+
+
+def test_dots_stand_over_the_columns_of_a_screen(tmp_path: Path) -> None:
+    facts = read(tmp_path, USERS)
+    used = {one.partition: one.table["cores"].to_list() for one in facts.series}
+    assert used == {"LINUX01": pytest.approx([0.851]), "TCPIP": pytest.approx([0.01])}
+    assert kept(tmp_path)["TCPU"].to_list() == [51.06, 0.6]
+
+
+def test_how_busy_the_vector_facility_was_is_not_meant(tmp_path: Path) -> None:
+    facts = read(tmp_path, SUMMARY)
+    (series,) = facts.series
+    assert series.table["cores"].to_list() == pytest.approx([3.0, 3.2])
+
+
+def test_settings_are_names_and_values(tmp_path: Path) -> None:
+    facts = read(tmp_path, SETTINGS)
+    assert any("FCX154 SYSSET is only shown" in one.text for one in facts.notices)
+    assert dict(kept(tmp_path).select("Setting", "Value").iter_rows()) == {
+        "DSPSLICE (minor)": "5.000 msec.",
+        "IABIAS Intensity": "90 Percent",
+        "STORBUF Q1 Q2 Q3": "300 Percent Main storage",
+        "LIMITHARD METHOD": "CONSUMPTION",
+        "Polarization": "VERTICAL",
+    }
+
+
+def test_processors_by_interval_are_added(tmp_path: Path) -> None:
+    """Over midnight, on two pages, with sums that are passed over."""
+    row = "{}   {} IFL  VhD  100 0000     0   {}  27.0   3.0  26.0\n"
+    first = row.format(">>Mean>>", 0, "35.0") + row.format(">>Mean>>", 1, "25.0")
+    first += row.format("23:59:00", 0, "30.0") + row.format("23:59:00", 1, "20.0")
+    second = row.format("00:04:00", 0, "40.0") + row.format("00:04:00", 1, "70.0")
+    pages = ((1, first), (2, second))
+    facts = read(tmp_path, "".join(PROCESSORS.format(page=at) + rows for at, rows in pages))
+    (series,) = facts.series
+    assert series.table["cores"].to_list() == pytest.approx([0.5, 1.1])
+    ends = [time.isoformat() for time in series.table["time"]]
+    assert ends == ["2020-02-03T23:59:00", "2020-02-04T00:04:00"]
+    ((system, name),) = facts.partitions
+    assert told(facts.partition(system, name))["logical"] == 2
+
+
+def test_a_place_of_several_words_is_one_value(tmp_path: Path) -> None:
+    facts = read(tmp_path, PLACES)
+    assert facts.took[0].dropped == 0
+    assert kept(tmp_path)["Location"].to_list() == ["1: 1 2: 1", "1: 1 2: 2"]
