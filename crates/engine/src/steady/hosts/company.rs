@@ -62,8 +62,8 @@ fn met(
 ) -> Vec<(usize, f64)> {
     let mut found = vec![0.0; forms.len()];
     for unit in host.units.iter().filter(|unit| unit.partition == own) {
-        for (lot, part) in &unit.lots {
-            let weight = on_chip(host, unit, (*lot, *part), chip);
+        for (lot, _) in &unit.lots {
+            let weight = on_chip(host, unit, *lot, chip);
             let around = host.lots[*lot].beside.iter().enumerate();
             for (lot, beside) in around.filter(|(_, beside)| weight * **beside > 0.0) {
                 each_on(host, (lot, chip), |other, share| {
@@ -94,9 +94,9 @@ fn met(
 }
 
 /// Share of a partition's time that those of a unit are on the processors of a lot on a chip.
-fn on_chip(host: &Host, unit: &Unit, lot: (usize, f64), chip: usize) -> f64 {
+fn on_chip(host: &Host, unit: &Unit, lot: usize, chip: usize) -> f64 {
     let seat = unit.seats.iter().find(|(at, _)| *at == chip);
-    seat.map_or(0.0, |seat| unit.share * host.both(lot, *seat))
+    seat.map_or(0.0, |seat| unit.share * host.both(unit, lot, *seat))
 }
 
 /// Who uses the processors of a lot on a chip, with the share of its time there for each of them.
@@ -107,7 +107,7 @@ fn each_on(host: &Host, (lot, chip): (usize, usize), mut each: impl FnMut(usize,
         for of in unit.lots.iter().filter(|of| of.0 == lot) {
             each(
                 unit.partition,
-                on_chip(host, unit, *of, chip) / cpus.max(1e-9),
+                on_chip(host, unit, of.0, chip) / cpus.max(1e-9),
             );
         }
     }

@@ -117,14 +117,14 @@ impl<'a> Lots<'a> {
         for unit in self.host.units.iter().filter(own) {
             let there = unit.seats.iter().find(|(at, _)| *at == chip);
             let Some((_, share)) = there else { continue };
-            for (lot, part) in &unit.lots {
+            for (lot, _) in &unit.lots {
                 let on = &self.crowded[*lot];
                 let Some((_, of)) = on.iter().find(|(at, _)| *at == chip) else {
                     continue;
                 };
                 let mix = self.mixed(*lot, of.crowd(siblings, stays, each));
                 let mix = handling(siblings, mix, of.handling);
-                let by = unit.share * self.host.both((*lot, *part), (chip, *share));
+                let by = unit.share * self.host.both(unit, *lot, (chip, *share));
                 sum.weight += by;
                 let (comers, beside) = match self.host.policy {
                     Policy::Credit2 => (of.take_idle(siblings), of.beside_it(siblings)),
@@ -209,12 +209,12 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
         let vps = f64::from(form.filled.vps());
         let load = &doing.load;
         let pairs = (load.vps_variance + load.vps * load.vps - load.vps).max(0.0);
-        for (lot, part) in &unit.lots {
+        for (lot, _) in &unit.lots {
             for (chip, share) in &unit.seats {
                 let Some((_, of)) = found[*lot].iter_mut().find(|(at, _)| at == chip) else {
                     continue;
                 };
-                let share = unit.share * host.both((*lot, *part), (*chip, *share));
+                let share = unit.share * host.both(unit, *lot, (*chip, *share));
                 let busy = share * doing.cores();
                 // So many of all, taken as they come.
                 let beside = if vps > 1.0 {

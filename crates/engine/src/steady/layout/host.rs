@@ -385,15 +385,21 @@ impl Host {
         true
     }
 
-    /// Share of a unit's time on a chip and in a lot; the part of it there, and on the chip.
-    pub fn both(&self, (lot, part): (usize, f64), (chip, share): (usize, f64)) -> f64 {
-        let lot = &self.lots[lot];
-        let on = lot.on.iter().find(|(at, _)| *at == chip);
-        match (self.policy, on) {
-            (_, None) => 0.0,
-            (Policy::Credit2, Some((_, cpus))) => part * cpus / lot.cpus,
-            _ => part * share,
+    /// Share of a unit's time in a lot on a chip where it is for such a share of it: there its lots
+    /// have parts of that as they have processors on the chip.
+    pub fn both(&self, unit: &Unit, lot: usize, (chip, share): (usize, f64)) -> f64 {
+        let there = |(lot, part): &(usize, f64)| {
+            let lot = &self.lots[*lot];
+            let on = lot.on.iter().find(|(at, _)| *at == chip);
+            on.map_or(0.0, |(_, cpus)| part * cpus / lot.cpus)
+        };
+        let own = unit.lots.iter().find(|(at, _)| *at == lot);
+        let own = own.map_or(0.0, there);
+        if self.policy == Policy::Credit2 {
+            return own;
         }
+        let all: f64 = unit.lots.iter().map(there).sum();
+        share * own / all.max(1e-12)
     }
 
     /// Threads with work by lot.
