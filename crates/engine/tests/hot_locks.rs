@@ -7,7 +7,7 @@ use common::host::{
     cgroup, group, host_machine, host_spec, of_cgroup, of_kvm, plain_kvm, threads,
     HALTING_IN_DOMAIN,
 };
-use common::{capped, loops, machine, partition, quiet_unix, run, spec, MS, SECOND};
+use common::{capped, loops, machine, partition, quiet_unix, run, shared, spec, MS, SECOND};
 use homenode_engine::spec::{
     Change, Group, Guest, HostThreads, Kvm, LockKind, Partition, Policy, Pool, Processors, Spec,
 };
@@ -207,5 +207,66 @@ fn a_limit_makes_no_lock_cheaper() {
             let found = found.instructions / found.cores / 1e9;
             assert!((found / few - 1.0).abs() < 0.1, "solved {found}, {told}");
         }
+    }
+}
+
+/// What is solved of a partition over what it does in a run [instructions of a processor].
+fn told_over_run(made: &Spec) -> f64 {
+    let found = &solve(made).expect("it has a steady state").partitions[0];
+    found.instructions / found.cores / 1e9 / rate(made)
+}
+
+/// Nobody rests whom a limit does not stop, though a quota has fewer slices than processors; and of
+/// short periods in which it does the mean is nearer than what few slices would make of it.
+#[test]
+fn a_quota_that_does_not_bind_is_none() {
+    for lock in KINDS.map(|kind| (kind, 0.1)) {
+        for (cpus, period) in [(8, 10), (20, 1), (4, 10)] {
+            let mut made = under_quota(4, lock);
+            made.cgroups[0].quota_ns = Some(cpus * period * MS);
+            made.cgroups[0].period_ns = period * MS;
+            let told = told_over_run(&made);
+            assert!(
+                (0.6..1.6).contains(&told),
+                "{lock:?} {cpus} {period}: {told}"
+            );
+        }
+    }
+}
+
+/// A limit that all together cannot reach changes nothing of a run.
+#[test]
+fn a_limit_beyond_all_processors_is_none() {
+    let lock = (LockKind::Ticket, 0.1);
+    let beside = |limit: Option<f64>| {
+        let mut made = at_slices(8.0, false, lock);
+        let mut other = partition("b", shared(4.0, 8), loops(8));
+        other.guest = Guest::Linux(quiet_unix());
+        for one in [&mut made.partitions[0], &mut other] {
+            let Processors::Shared { weight, prsm, .. } = &mut one.processors else {
+                unreachable!("its processors are shared");
+            };
+            (*weight, prsm.cap) = (100, None);
+        }
+        let Processors::Shared { entitlement, .. } = &mut other.processors else {
+            unreachable!("its processors are shared");
+        };
+        *entitlement = 0.0;
+        let Processors::Shared {
+            entitlement, prsm, ..
+        } = &mut made.partitions[0].processors
+        else {
+            unreachable!("its processors are shared");
+        };
+        (*entitlement, prsm.cap) = (0.0, limit);
+        made.partitions.push(other);
+        made
+    };
+    let free = rate(&beside(None));
+    assert_eq!(rate(&beside(Some(8.0))), free);
+    // Who is capped below its share has all cores while it runs: it throws off who has more.
+    for cap in [1.0, 2.0, 3.0] {
+        let told = told_over_run(&beside(Some(cap)));
+        assert!((0.8..1.25).contains(&told), "{cap}: {told}");
     }
 }

@@ -216,9 +216,10 @@ class Space:
         return part
 
     def _refuse(self, error: ScenarioError) -> None:
-        """A layout that cannot be."""
+        """A layout that cannot be. The place is of a file that nobody has."""
         if self.unsound is None:
-            self.unsound = str(error)
+            told = str(error.problems[0])
+            self.unsound = told.partition(f"{error.where}: ")[2] or told
 
     @functools.cached_property
     def _data(self) -> Mapping[str, object]:

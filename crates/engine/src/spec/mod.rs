@@ -9,6 +9,7 @@ mod change;
 mod devices;
 mod interrupts;
 mod io_threads;
+mod limits;
 mod linux;
 mod machine;
 mod memory;
@@ -204,42 +205,6 @@ impl Partition {
             None => (&self.workload_name, &self.workload, &self.profile),
             Some(load) => (&load.name, &load.workload, &load.profile),
         }
-    }
-
-    /// Whether its virtual processors may run together and rest together: a limit of its own, of
-    /// its pool or of its groups stops all of them until the next window, slice or period. ESXi
-    /// always runs them together.
-    pub fn stops_together(&self, spec: &Spec) -> bool {
-        let Processors::Shared {
-            capped,
-            pool,
-            prsm,
-            host,
-            ..
-        } = &self.processors
-        else {
-            return false;
-        };
-        let pool = || spec.pools.get(usize::from(*pool));
-        match spec.machine.hypervisor.policy {
-            Policy::Phyp => {
-                let limited = pool().is_some_and(|pool| pool.maximum.is_some());
-                *capped || limited
-            }
-            Policy::Prsm => {
-                let limited = prsm.cap.is_some() || prsm.defined_capacity.is_some();
-                *capped || limited || prsm.group.is_some()
-            }
-            Policy::Esxi => true,
-            Policy::Linux | Policy::Credit2 => host.cap.is_some() || host.has_quota(&spec.cgroups),
-            _ => false,
-        }
-    }
-
-    /// Whether threads of one of its loads spin for a lock.
-    pub fn spins(&self) -> bool {
-        let spins = |of: &Profile| of.lock_share > 0.0 && of.lock_kind != LockKind::Sleeping;
-        spins(&self.profile) || self.beside.iter().any(|load| spins(&load.profile))
     }
 
     /// It with one of its loads alone.

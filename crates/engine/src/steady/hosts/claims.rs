@@ -40,8 +40,13 @@ impl State {
         for (at, doing) in self.doing.iter_mut().enumerate().take(forms.len()) {
             let vps = doing.load.vps.max(1e-12);
             if doing.in_step {
+                let part = granted[at] / unlimited[at].max(1e-12);
                 let slices = last_slices(host, (forms, &wants), &unlimited, at);
-                doing.limited = (granted[at] / unlimited[at].max(1e-12)).min(1.0) / slices;
+                doing.limited = if part < 1.0 {
+                    (part / slices).min(1.0)
+                } else {
+                    1.0
+                };
             }
             let crowded = (1.0 - (waits[at] / vps).min(0.9)) * (1.0 - doing.handled.lost);
             let served = if wants[at] > granted[at] + 1e-9 || forms[at].threads.cap < vps {

@@ -81,6 +81,8 @@ const ROUNDS: usize = 2;
 const SCALE_STEPS: usize = 5;
 /// Steps at most in which the least of them is found.
 const IDLE_STEPS: usize = 60;
+/// As many idle cores as are never taken, before a number overflows.
+const MANY_IDLE: f64 = 700.0;
 /// Part of the way back beyond which no step goes.
 const LEAST_STEP: f64 = 1e-3;
 /// How often in a nanosecond a core is taken at most: one that is gone so soon was never left. Who
@@ -246,10 +248,10 @@ pub(in crate::steady) fn least_idle(away: f64, out: f64) -> f64 {
     let mut idle = 0.0_f64;
     let most = if away > 0.0 { IDLE_STEPS } else { 0 };
     for _ in 0..most {
-        let grown = idle.exp_m1();
+        let grown = idle.min(MANY_IDLE).exp_m1();
         let left = 1.0 - idle / away - ratio * grown;
         let step = left / (1.0 / away + ratio * (grown + 1.0));
-        idle += step;
+        idle = (idle + step).clamp(0.0, away);
         if step.abs() <= 1e-9 * idle {
             break;
         }

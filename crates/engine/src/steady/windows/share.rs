@@ -82,7 +82,9 @@ impl State {
             let doing = &mut self.doing[sharing[index]];
             doing.starves = left <= SCARCE[usize::from(doing.starves)] * cores;
             if doing.in_step {
-                let all = without_limits((&claims, &granted), index, cores, &self.limits);
+                let has_work = doing.load.vps * (1.0 - doing.load.stopped);
+                let those = (index, has_work);
+                let all = without_limits((&claims, &granted), those, cores, &self.limits);
                 doing.limited = (told.1 / all.max(1e-12)).min(1.0);
             }
             let granted = (*told.1, lost(index));
@@ -196,14 +198,21 @@ impl State {
     }
 }
 
-/// What one has while no limit of its own or of its group stops it; others of the group have what
-/// they have on average then.
+/// What one has while no limit of its own or of its group stops it. Who has less than his share
+/// then throws off all who have more than theirs, so that only those hold cores that are within it,
+/// and others of the group, which it stops too, as many as on average.
 fn without_limits(
     (claims, granted): (&[Claim], &[f64]),
-    index: usize,
+    (index, has_work): (usize, f64),
     cores: f64,
     limits: &[f64],
 ) -> f64 {
+    let is_within = |at: usize| granted[at] <= claims[at].entitled + LITTLE;
+    if is_within(index) {
+        let others = (0..claims.len()).filter(|at| *at != index && is_within(*at));
+        let held: f64 = others.map(|at| granted[at]).sum();
+        return has_work.min(cores - held).max(granted[index]);
+    }
     let mut claims = claims.to_vec();
     let group = claims[index].group;
     for (claim, granted) in claims.iter_mut().zip(granted) {
