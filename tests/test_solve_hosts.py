@@ -268,3 +268,20 @@ def test_random_scenarios_know_how_many_cores_a_machine_has(
         spec = Scenario.from_toml(f'{text}workload = {{ kind = "idle" }}\n').spec()["machine"]
         assert (spec["nodes"], spec["threads_per_core"]) == (nodes, threads)
         assert spec["chips_per_node"] * spec["cores_per_chip"] == cores
+
+
+def test_a_cpuset_of_one_leaves_the_siblings_of_others_busy() -> None:
+    """Who may use both sockets and is on one is there for all of its time, whoever else is kept to
+    the other: as many siblings are busy as without that.
+    """
+
+    def pace(more: str) -> float:
+        comes = '{ kind = "transactions", rate = "100/s", bursts = 4, profile = "oltp" }'
+        text = HEAD.format(policy="linux", threads=2)
+        text += guest("a", LOOPS.format(24), 24) + guest("b", LOOPS.format(30), 30)
+        text += guest("kept", comes, 4, more)
+        spec = Scenario.from_toml(text).spec_json()
+        one = json.loads(_engine.solve(spec))["partitions"][1]
+        return float(one["instructions"] / one["cores"])
+
+    assert pace(', cpuset = "0-35"') == pytest.approx(pace(""), rel=0.03)
