@@ -86,6 +86,7 @@ ________________________________________________________________________________
 Interval   P                     %Park
 End Time   U Type PPD Ent. DVID  Time  Total  User  Syst  Emul
 """
+ROW = "{}   {} IFL  VhD  100 0000     0   {}  27.0   3.0  26.0\n"
 PLACES = """\
 1FCX287  Run 2014/01/20 10:00:28         TOPOLOG
                                          System Topology Machine Organization
@@ -110,6 +111,29 @@ def told(of: PartitionFacts | SystemFacts) -> dict[str, Any]:
     return {name: fact.value for name, fact in vars(of).items() if hasattr(fact, "where")}
 
 
+def used(facts: Facts) -> dict[str, list[tuple[str, float, float]]]:
+    """End, length [s] and cores of each sample, by partition."""
+    columns = ("time", "seconds", "cores")
+    return {
+        one.partition: [
+            (time.isoformat(), seconds, round(cores, 6))
+            for time, seconds, cores in one.table.select(columns).iter_rows()
+        ]
+        for one in facts.series
+    }
+
+
+def processors(facts: Facts) -> int:
+    """Logical processors of the only partition."""
+    ((system, name),) = facts.partitions
+    return int(told(facts.partition(system, name))["logical"])
+
+
+def logged(*rows: tuple[str, int, str]) -> str:
+    """PRCLOG with these ends, processors and shares."""
+    return PROCESSORS.format(page=1) + "".join(ROW.format(*row) for row in rows)
+
+
 def kept(tmp_path: Path) -> pl.DataFrame:
     (file,) = write_tables([tmp_path / "lab.txt"], tmp_path / "kept")
     return pl.read_parquet(file)
@@ -131,7 +155,7 @@ def test_the_first_screen_is_what_zvm_used(
     ((system, name),) = facts.partitions
     partition = told(facts.partition(system, name))
     assert (partition["logical"], partition["core_type"]) == (3, "ifl")
-    assert told(facts.system(system)).get("model") == model
+    assert told(facts.system(str(system))).get("model") == model
     assert facts.took[0].dropped == 0
     assert kept(tmp_path)["%SIC"].to_list() == [98.0, 98.0, None]
 
@@ -172,7 +196,7 @@ def test_settings_are_names_and_values(tmp_path: Path) -> None:
 
 def test_processors_by_interval_are_added(tmp_path: Path) -> None:
     """Over midnight, on two pages, with sums that are passed over."""
-    row = "{}   {} IFL  VhD  100 0000     0   {}  27.0   3.0  26.0\n"
+    row = ROW
     first = row.format(">>Mean>>", 0, "35.0") + row.format(">>Mean>>", 1, "25.0")
     first += row.format("23:59:00", 0, "30.0") + row.format("23:59:00", 1, "20.0")
     second = row.format("00:04:00", 0, "40.0") + row.format("00:04:00", 1, "70.0")
@@ -190,3 +214,155 @@ def test_a_place_of_several_words_is_one_value(tmp_path: Path) -> None:
     facts = read(tmp_path, PLACES)
     assert facts.took[0].dropped == 0
     assert kept(tmp_path)["Location"].to_list() == ["1: 1 2: 1", "1: 1 2: 2"]
+
+
+def test_each_screen_is_an_interval_of_its_own(tmp_path: Path) -> None:
+    """Without a day the second follows the first, past midnight as well."""
+    told = "CPU 3906  SER 2C4D2"
+    second = CPU.format(told=told).replace("23:59:13 - 00:00:13", "00:00:13 - 00:02:13")
+    second = second.replace("IFL     41", "IFL     81")
+    facts = read(tmp_path, CPU.format(told=told) + "\n" + second)
+    first = ("1970-01-02T00:00:13", 60.0, 0.76)
+    assert used(facts) == {"lab": [first, ("1970-01-02T00:02:13", 120.0, 1.16)]}
+    assert (processors(facts), facts.took[0].dropped) == (3, 0)
+
+
+def test_screens_of_two_days_are_on_their_days(tmp_path: Path) -> None:
+    first = CPU.format(told="Data for 2020/02/03")
+    facts = read(tmp_path, first + "\n" + first.replace("2020/02/03", "2020/02/09"))
+    ends = [end for end, _, _ in used(facts)["lab"]]
+    assert ends == ["2020-02-04T00:00:13", "2020-02-10T00:00:13"]
+
+
+def test_partitions_of_two_screens_have_two_samples(tmp_path: Path) -> None:
+    """And are counted once: z/VM's processors are those of the one with two, the machine's cores
+    the shared ones and the only dedicated one.
+    """
+    second = LPAR.replace("17:17:00 - 17:18:00", "17:18:00 - 17:28:00").replace("30.0 ", "50.0 ")
+    cpu = CPU.format(told="CPU 2817  SER 3BD45").replace(" P02  IFL", "\n P02  IFL")
+    facts = read(tmp_path, LPAR + "\n" + second + "\n" + cpu)
+    assert used(facts) == {
+        "DED1": [("1970-01-01T17:18:00", 60.0, 1.0), ("1970-01-01T17:28:00", 600.0, 1.0)],
+        "RCSP": [("1970-01-02T00:00:13", 60.0, 0.76)],
+    }
+    assert any("processors of RCSP, the only partition" in one.text for one in facts.notices)
+    facts = read(tmp_path, LPAR + "\n" + second)
+    ends = [("1970-01-01T17:18:00", 60.0, 0.62), ("1970-01-01T17:28:00", 600.0, 0.82)]
+    assert used(facts)["RCSP"] == ends
+    physical = (
+        "\n\nInterval End Time  Pool  PU Num  %Total\n17:18:00            IFL       4    5.00\n"
+    )
+    opening = "FCX302      CPU 2817  SER 3BD45  Interval 17:17:00 - 17:18:00"
+    facts = read(tmp_path, LPAR + "\n" + second + "\n" + opening + physical)
+    assert told(facts.system("3BD45"))["cores"] == 5
+
+
+def test_a_log_of_more_than_a_day_has_some_ends_twice(tmp_path: Path) -> None:
+    hours = [f"{hour % 24:02d}:00:00" for hour in range(24, 54)]
+    text = logged(*((end, cpu, ("30.0", "20.0")[cpu]) for end in hours for cpu in (0, 1)))
+    text = text.replace("23:55:00", "23:00:00").replace(
+        "2020/02/04 00:05:00", "2020/02/05 05:00:00"
+    )
+    facts = read(tmp_path, text)
+    samples = used(facts)["lab"]
+    assert {(seconds, cores) for _, seconds, cores in samples} == {(3600.0, 0.5)}
+    ends = [end for end, _, _ in samples]
+    assert (len(ends), ends[0], ends[-1]) == (30, "2020-02-04T00:00:00", "2020-02-05T05:00:00")
+    assert (processors(facts), facts.took[0].dropped) == (2, 0)
+
+
+def test_intervals_of_a_whole_day_end_at_one_time(tmp_path: Path) -> None:
+    """As long as the log goes on; rows that are there twice are not of the day after it."""
+    text = logged(*(("00:00:00", cpu, "20.0") for cpu in (0, 1, 0, 1, 0)))
+    text = text.replace("2020/02/04 00:05:00", "2020/02/05 00:00:00")
+    facts = read(tmp_path, text)
+    ends = [("2020-02-04T00:00:00", 86400.0, 0.4), ("2020-02-05T00:00:00", 86400.0, 0.4)]
+    assert (used(facts)["lab"], facts.took[0].dropped) == (ends, 1)
+
+
+@pytest.mark.parametrize("by_time", [True, False])
+def test_a_processor_may_come_later(by_time: bool, tmp_path: Path) -> None:
+    rows = [("23:59:00", 0, "30.0"), ("00:04:00", 0, "40.0"), ("00:04:00", 1, "70.0")]
+    if not by_time:
+        rows.insert(2, ("23:59:00", 1, "20.0"))
+    facts = read(tmp_path, logged(*rows))
+    cores = [cores for _, _, cores in used(facts)["lab"]]
+    assert (cores, processors(facts)) == ([0.3 if by_time else 0.5, 1.1], 2)
+
+
+@pytest.mark.parametrize("share", ["....", "20,5", "999."])
+def test_an_interval_without_one_of_its_processors_is_left_out(share: str, tmp_path: Path) -> None:
+    text = logged(
+        *(("23:59:00", 0, "30.0"), ("23:59:00", 1, share)),
+        *(("00:04:00", 0, "40.0"), ("00:04:00", 1, "70.0")),
+    )
+    facts = read(tmp_path, text)
+    assert [cores for _, _, cores in used(facts)["lab"]] == [1.1]
+    assert any("1 interval left out" in one.text for one in facts.notices)
+    assert facts.took[0].dropped == 2
+
+
+def test_an_interval_that_lost_a_line_is_left_out(tmp_path: Path) -> None:
+    ends = ("23:55:00", "23:56:00", "23:57:00")
+    rows = [(end, cpu, "40.0") for end in ends for cpu in (0, 1)]
+    facts = read(tmp_path, logged(*rows[:3], *rows[4:]))
+    assert [end for end, _, _ in used(facts)["lab"]] == [f"2020-02-03T{end}" for end in ends[::2]]
+    assert facts.took[0].dropped == 1
+
+
+@pytest.mark.parametrize("date", ["02/03/2020", "2020/13/45", "0001/01/01"])
+def test_a_date_that_is_none_is_said(date: str, tmp_path: Path) -> None:
+    facts = read(tmp_path, CPU.format(told=f"Data for {date}"))
+    (said,) = (one for one in facts.notices if "is no date" in one.text)
+    assert (said.where and said.where.line, said.text[:12]) == (1, f'"{date}"')
+    assert "1970/01/01 is taken" in said.text
+    assert used(facts)["lab"] == [("1970-01-02T00:00:13", 60.0, 0.76)]
+
+
+def test_a_first_interval_behind_midnight_is_on_the_next_day(tmp_path: Path) -> None:
+    assert used(read(tmp_path, logged(("00:04:00", 0, "40.0"))))["lab"][0][0][:10] == "2020-02-04"
+    text = SUMMARY.replace("13:50:05 - 13:52:05", "23:59:30 - 00:01:30").replace("13:5", "00:0")
+    ends = [end for end, _, _ in used(read(tmp_path, text))["lab"]]
+    assert ends == ["1970-01-02T00:01:05", "1970-01-02T00:02:05"]
+
+
+def test_a_screen_without_its_shares_says_so(tmp_path: Path) -> None:
+    facts = read(tmp_path, CPU.format(told="CPU 3906  SER 2C4D2").replace("%CPU", "%CPX"))
+    assert not facts.series
+    assert any('FCX100 CPU without a column "%CPU"' in one.text for one in facts.notices)
+    facts = read(tmp_path, CPU.format(told="CPU 3906  SER 2C4D2").replace("TYPE", "    "))
+    assert [cores for _, _, cores in used(facts)["lab"]] == [0.76]
+
+
+@pytest.mark.parametrize("share", ["   41,0", " " * 7, "    ...", "    -41", "9" * 21])
+def test_a_screen_of_which_one_share_is_not_known_is_left_out(share: str, tmp_path: Path) -> None:
+    """Neither do values behind an empty cell count as those of the cell."""
+    text = CPU.format(told="CPU 3906  SER 2C4D2")
+    second = text.replace("23:59:13 - 00:00:13", "00:00:13 - 00:01:13")
+    facts = read(tmp_path, text.replace(" IFL     41", f" IFL{share}") + "\n" + second)
+    assert used(facts) == {"lab": [("1970-01-02T00:01:13", 60.0, 0.76)]}
+    assert any("1 interval left out" in one.text for one in facts.notices)
+    assert facts.took[0].dropped == 3
+
+
+def test_values_stand_under_their_headings(tmp_path: Path) -> None:
+    cells = "35    2    33   65"
+    text = CPU.format(told="CPU 3906  SER 2C4D2").replace(cells, "35    2         65")
+    assert used(read(tmp_path, text))["lab"][0][2] == 0.76
+    table = kept(tmp_path)
+    assert table["%EMU"].to_list() == [38.0, None, 0.0]
+    assert table["%LOGLD"].to_list() == [41.0, 35.0, 0.0]
+
+
+def test_a_screen_whose_blanks_were_taken_away_is_read(tmp_path: Path) -> None:
+    text = "\n".join(" ".join(line.split()) for line in CPU.format(told="CPU 3906").split("\n"))
+    assert used(read(tmp_path, text))["lab"][0][2] == 0.76
+    assert kept(tmp_path)["%SIC"].to_list() == [98.0, 98.0, None]
+
+
+@pytest.mark.parametrize(("heading", "dropped"), [("PROC TYPE %CPU", 1), (None, 0)])
+def test_a_heading_among_the_processors(heading: str | None, dropped: int, tmp_path: Path) -> None:
+    text = CPU.format(told="CPU 3906  SER 2C4D2")
+    again = heading or next(one for one in text.split("\n") if "PROC" in one).strip()
+    facts = read(tmp_path, text.replace("\n P01", f"\n {again}\n P01"))
+    assert (used(facts)["lab"][0][2], facts.took[0].dropped) == (0.76, dropped)

@@ -12,8 +12,8 @@ const OPERATIONS: [&str; 3] = ["Operation", "Count", "Rate/s"];
 /// What FCX108 DEVICE says of a device before its figures, of which only the address always stands
 /// there.
 const DESCRIPTION: [&str; 6] = ["Run", "Addr", "Type", "Label/ID", "Links", "ths"];
-/// Begin of a heading line of FCX100 CPU, and the last column of which all processors have a value.
-const LOAD: (&str, &str) = ("PROC", "%LOGLD");
+/// Begin of a heading line of FCX100 CPU.
+const LOAD: &str = "PROC";
 /// Columns of FCX154 SYSSET, of which several pairs stand side by side.
 const SETTINGS: [&str; 2] = ["Setting", "Value"];
 /// Most lines of a heading; the Toolkit's own have up to six.
@@ -27,9 +27,9 @@ pub(super) enum Layout {
     System,
     /// FCX108 DEVICE; whether a column with the name of a run comes first.
     Device { runs: bool },
-    /// FCX100 CPU: processors, of which only the first columns always have a value; what stands
-    /// below them is no table.
-    Load,
+    /// FCX100 CPU: processors, of which only the first columns are figures; what stands below them
+    /// is no table.
+    Load { columns: Columns },
     /// FCX154 SYSSET: names and values.
     Settings,
     /// A heading behind a blank line, and rows. In one line its columns are two blanks apart, but
@@ -46,7 +46,9 @@ impl Layout {
         match number {
             "FCX102" => Self::System,
             DEVICE => Self::Device { runs: false },
-            "FCX100" => Self::Load,
+            "FCX100" => Self::Load {
+                columns: Columns::default(),
+            },
             "FCX154" => Self::Settings,
             _ => Self::Table {
                 listed,
@@ -72,7 +74,7 @@ impl Layout {
         match self {
             Self::System => system(report, line, number),
             Self::Device { runs } => device(report, line, number, runs),
-            Self::Load => load(report, line, number),
+            Self::Load { columns } => load(report, line, number, columns),
             Self::Settings => settings(report, line, number),
             Self::Table {
                 listed,
@@ -180,28 +182,47 @@ fn plain(report: &mut Report, line: &str, number: usize) -> Result<(), String> {
     Ok(())
 }
 
-fn load(report: &mut Report, line: &str, number: usize) -> Result<(), String> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    if words[0] == LOAD.0 {
-        let last = words.iter().position(|word| *word == LOAD.1);
-        let named = &words[..last.map_or(words.len(), |at| at + 1)];
-        report.columns = named.iter().map(|name| (*name).to_owned()).collect();
+fn load(
+    report: &mut Report,
+    line: &str,
+    number: usize,
+    columns: &mut Columns,
+) -> Result<(), String> {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    if first == LOAD {
+        let heading = Columns::side_by_side(line);
+        if !report.rows.is_empty() {
+            // Rows have the columns of the heading above them.
+            return if heading.names == report.columns {
+                Ok(())
+            } else {
+                Err("a second heading, with other columns".to_owned())
+            };
+        }
+        *columns = heading;
+        report.columns.clone_from(&columns.names);
         return Ok(());
     }
-    let wanted = report.columns.len();
-    if wanted == 0 {
+    if report.columns.is_empty() {
         // The first line of the heading names groups.
         return Ok(());
     }
-    let cells = words.get(..wanted).filter(|cells| {
-        let values = cells.get(2..).unwrap_or_default();
-        !values.is_empty() && values.iter().all(|word| is_figure(word))
-    });
-    let Some(cells) = cells else {
+    if !is_processor(first) {
         return Err(format!("\"{}\" is no processor", quoted(line.trim())));
-    };
-    report.rows.push(Row::of(number, cells.iter().copied()));
-    Ok(())
+    }
+    // That there is this processor is known, whatever its line is worth.
+    let (row, told) = columns.row(line, number).map_or_else(
+        |why| (Row::of(number, [first]), Err(why)),
+        |row| (row, Ok(())),
+    );
+    report.rows.push(row.of_width(report.columns.len()));
+    told
+}
+
+/// `P00`, or digits alone.
+fn is_processor(word: &str) -> bool {
+    let digits = word.strip_prefix('P').unwrap_or(word);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn settings(report: &mut Report, line: &str, number: usize) -> Result<(), String> {

@@ -36,6 +36,8 @@ struct Word<'a> {
 /// A column, and the name of each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
+    /// Also of those whose values are passed over, which stand behind the others. None where blanks
+    /// were taken away: values stand in the order of the names then.
     spans: Vec<Span>,
     /// Of several lines, those with a hyphen or a plus at their end joined without a blank.
     pub names: Vec<String>,
@@ -60,12 +62,43 @@ impl Columns {
         }
     }
 
+    /// Columns under a heading of one line, a word each, up to the last share of time, `%CPU` and
+    /// its like; what stands behind it is passed over.
+    pub(super) fn side_by_side(heading: &str) -> Self {
+        let spans: Vec<Span> = words_of(heading).map(|word| word.span).collect();
+        let names: Vec<String> = words_of(heading).map(|word| word.text.to_owned()).collect();
+        let last = names.iter().rposition(|name| name.starts_with('%'));
+        let mut names = told_apart(names, &spans, &[]);
+        names.truncate(last.map_or(names.len(), |at| at + 1));
+        // Where a mail has taken blanks away, words are all there is.
+        let apart = heading.trim().contains("  ");
+        let spans = if apart { spans } else { Vec::new() };
+        Self { spans, names }
+    }
+
+    /// A row of words: behind the first two, figures.
+    fn in_order(&self, line: &str, number: usize) -> Result<Row, String> {
+        let wanted = self.names.len();
+        let words: Vec<&str> = line.split_whitespace().take(wanted).collect();
+        let figures = words.iter().skip(2).all(|word| is_figure(word));
+        if words.len() < wanted || !figures {
+            return Err(format!("no {wanted} values"));
+        }
+        Ok(Row::of(number, words))
+    }
+
     /// A row of values, each under the heading that it stands under.
     pub(super) fn row(&self, line: &str, number: usize) -> Result<Row, String> {
+        if self.spans.is_empty() {
+            return self.in_order(line, number);
+        }
         let mut cells = vec![String::new(); self.names.len()];
         for word in words_of(line) {
             let text = quoted(word.text);
             let place = self.place(word.span);
+            if self.is_behind(place, word.span) {
+                break;
+            }
             let place = place.ok_or_else(|| format!("\"{text}\" stands under no heading"))?;
             let cell = &mut cells[place];
             // A place such as `1: 1 2: 3` are several words.
@@ -81,6 +114,16 @@ impl Columns {
             cell.push_str(word.text);
         }
         Ok(Row::of(number, cells.iter().map(String::as_str)))
+    }
+
+    /// Whether a value is behind the columns that are taken, under one of those that are not or
+    /// beside them.
+    fn is_behind(&self, place: Option<usize>, of: Span) -> bool {
+        let taken = self.names.len();
+        let (last, more) = (self.spans[..taken].last(), self.spans.len() > taken);
+        more && place.map_or(last.is_some_and(|last| last.end < of.begin), |at| {
+            at >= taken
+        })
     }
 
     /// The column of a value: that of which it shares most, of several the one that ends where it

@@ -183,7 +183,8 @@ fn opening(line: &str, number: usize) -> Option<(Report, Page)> {
     if let Some(at) = words.iter().position(|one| *one == "Interval") {
         if let Some([begin, "-", end]) = words.get(at + 1..at + 4) {
             report.interval = [(*begin).to_owned(), (*end).to_owned()];
-            if let (Some("Data"), Some(day)) = (second, after(&words, "for")) {
+            let day = after(&words, "for").filter(|day| day != "Interval");
+            if let (Some("Data"), Some(day)) = (second, day) {
                 report.interval[0].insert_str(0, &format!("{day} "));
             }
         }

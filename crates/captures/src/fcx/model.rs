@@ -59,4 +59,9 @@ impl Row {
         let cells = cells.into_iter().map(plain).collect();
         Self { line, cells }
     }
+    /// With blanks in place of the cells that it lacks.
+    pub(super) fn of_width(mut self, columns: usize) -> Self {
+        self.cells.resize(columns, String::new());
+        self
+    }
 }

@@ -273,3 +273,44 @@ fn a_heading_has_so_many_lines_and_like_columns_are_numbered() {
     let columns = listing::Columns::of(&grouped);
     assert_eq!(columns.names, ["CPU Rate", "Busy", "I/O Rate"]);
 }
+
+const CPU: &str = "\
+FCX100      CPU 3906  SER 4E67  Interval 23:59:13 - 00:00:13    VMLAB
+
+CPU Load                                        Vector Facility     Status or
+PROC TYPE  %CPU  %CP  %EMU  %WT  %SYS  %SP  %SIC %LOGLD %VTOT %VEMU REST ded. User
+P00  IFL     41    3    38   59     1    0    98     41   ..    ..  ...   Master
+P01  IFL     35    2         65     1    0   ...     35   ..    ..  ...   With a name that is long
+";
+
+#[test]
+fn values_of_processors_stand_under_their_headings() {
+    let report = only(CPU);
+    assert_eq!(
+        report.columns.join(" "),
+        "PROC TYPE %CPU %CP %EMU %WT %SYS %SP %SIC %LOGLD %VTOT %VEMU"
+    );
+    let cells: Vec<_> = report.rows.iter().map(|row| row.cells.join("|")).collect();
+    assert_eq!(cells[0], "P00|IFL|41|3|38|59|1|0|98|41||");
+    assert_eq!(cells[1], "P01|IFL|35|2||65|1|0||35||");
+    let spoilt = read(&CPU.replace("   35    2", "   35 4  2")).expect("a report");
+    let cells = &spoilt.found.reports[0].rows[1].cells;
+    assert_eq!(
+        (spoilt.dropped, cells[0].as_str(), cells[2].as_str()),
+        (1, "P01", "")
+    );
+    assert_eq!(cells.len(), report.columns.len());
+}
+
+#[test]
+fn a_second_heading_of_processors_changes_no_columns() {
+    let heading = CPU.lines().nth(3).expect("a heading");
+    for (again, dropped) in [("PROC TYPE  %CPU", 1), (heading, 0)] {
+        let text = CPU.replace("\nP01", &format!("\n{again}\nP01"));
+        let read = read(&text).expect("a report");
+        let report = &read.found.reports[0];
+        assert_eq!((read.dropped, report.rows.len()), (dropped, 2));
+        let widths: Vec<_> = report.rows.iter().map(|row| row.cells.len()).collect();
+        assert_eq!(widths, [report.columns.len(); 2]);
+    }
+}

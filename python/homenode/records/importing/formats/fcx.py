@@ -12,13 +12,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import _engine
 from homenode.records.importing.facts import Facts, Quantity, Told, Took
+from homenode.records.importing.formats.fcxprocessors import Together, by_interval, by_report
+from homenode.records.importing.formats.fcxtimes import Line, Times, strange_date
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import Notice, head_text
 from homenode.records.importing.shared.forms import FileFormat, text_of
@@ -32,11 +34,7 @@ _MOST_BYTES = 1 << 26
 _HEADING = re.compile(
     r"^[1\f ]*FCX\d{3} +(CPU|Run|Data for) |\(From FCX\d{3}\b|<-- Device Descr\. -->", re.MULTILINE
 )
-_DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d)")
-_CLOCK = re.compile(r"(?<!\d)([01]?\d|2[0-3]):([0-5]\d):([0-5]\d(?:\.\d+)?)(?!\d)")
 _TYPES = ("cp", "ifl", "ziip", "icf")
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - reports tell no day, nor a zone
-_DAY = timedelta(days=1)
 _TYPE = re.compile(r"\d{4}")
 """A machine's type."""
 _LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG = "FCX126", "FCX112", "FCX114", "FCX302", "FCX304"
@@ -60,28 +58,6 @@ _SHOWN = {
     "FCX326": "LOCKACT",
 }
 """Reports of which a scenario that is made of recordings holds nothing."""
-
-Row = Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class _Line:
-    """A row of a report by column; what is blank is not there."""
-
-    line: int
-    cells: Row
-
-    def number(self, column: str) -> float | None:
-        """A figure that is not below zero; none if it is none."""
-        try:
-            value = float(self.cells.get(column, ""))
-        except ValueError:
-            return None
-        return value if 0 <= value < float("inf") else None
-
-    def whole(self, column: str) -> int:
-        """A count; 0 if it is none."""
-        return int(self.number(column) or 0)
 
 
 class PerformanceToolkit:
@@ -134,6 +110,10 @@ class _Reading:
     facts: Facts
     reports: list[dict[str, Any]]
     dropped: int = 0
+    times: Times = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.times = Times(self.reports)
 
     def tell(self) -> str:
         """Adds all facts; what was taken, in words."""
@@ -145,6 +125,7 @@ class _Reading:
             elif report["number"] not in (_LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG, _CPU, *_LOGS):
                 text = "is not known; nothing of it is taken, --tables keeps it"
                 self._notice(f"{report['number']} {text}", report)
+        self._tell_strange_dates()
         partitions = list(_by_partition(self._rows(_LPAR)))
         zvm = self._log(partitions)
         if partitions:
@@ -183,6 +164,15 @@ class _Reading:
         line = report["line"] if report else None
         self.facts.notices.append(Notice(text, self.source.at(line)))
 
+    def _tell_strange_dates(self) -> None:
+        """A day that is none is said of the first report that has one."""
+        for report in self.reports:
+            if (date := strange_date(report)) is not None:
+                day = f"{self.times.day:%Y/%m/%d}"
+                text = f'"{date}" is no date in the form year/month/day; {day} is taken'
+                self._notice(text, report)
+                return
+
     def _report(self, number: str) -> dict[str, Any] | None:
         return next((one for one in self.reports if one["number"] == number), None)
 
@@ -194,15 +184,16 @@ class _Reading:
         columns = report["columns"] if report else []
         return next((one for one in columns if one == name or one.endswith(f" {name}")), name)
 
-    def _rows(self, number: str) -> Iterator[_Line]:
+    def _rows(self, number: str) -> Iterator[Line]:
         """Rows of the reports of that number."""
         for report in self.reports:
             if report["number"] == number:
                 for row in report["rows"]:
                     cells = zip(report["columns"], row["cells"], strict=True)
-                    yield _Line(row["line"], {name: cell for name, cell in cells if cell})
+                    told = {name: cell for name, cell in cells if cell}
+                    yield Line(row["line"], told, report)
 
-    def _tell_system(self, partitions: list[_Line]) -> None:
+    def _tell_system(self, partitions: list[Line]) -> None:
         facts, system = self.facts, self.facts.system(self.key)
         named = self._names_machine
         where = self.source.at((named or self.reports[0])["line"])
@@ -217,7 +208,9 @@ class _Reading:
         pools = dict(kind)
         shared = sum(row.whole("PU Num") for row in pools.values())
         if shared and partitions:
-            own = sum(row.whole("#Proc") for row in partitions if row.cells.get("Weight") == "DED")
+            # Each report has a row of each partition.
+            each = {row.cells["Partition"]: row for row in reversed(partitions)}.values()
+            own = sum(row.whole("#Proc") for row in each if row.cells.get("Weight") == "DED")
             line = next(iter(pools.values())).line
             facts.tell(system, "cores", Told(shared + own, self.source.at(line)))
 
@@ -225,7 +218,7 @@ class _Reading:
     def _logged(self) -> bool:
         return any(any(self._rows(number)) for number in (*_LOGS, _PRCLOG, _CPU))
 
-    def _tell_partitions(self, rows: list[_Line], logged: str | None) -> None:
+    def _tell_partitions(self, rows: list[Line], logged: str | None) -> None:
         """Partitions of the machine; what one used is known better where it was logged."""
         used = []
         for row in rows:
@@ -250,16 +243,16 @@ class _Reading:
             if busy is not None and name != logged:
                 # Where each processor has a row of its own it is their sum already.
                 many = 1 if "CPU" in row.cells else cores
-                used.append((name, busy / 100.0 * many, row.line))
-        self._add_whole(used, _LPAR, "physc", "%Busy of LPAR times its logical cores")
+                used.append((name, busy / 100.0 * many, row))
+        self._add_whole(used, "physc", "%Busy of LPAR times its logical cores")
 
-    def _tell_type(self, name: str, row: _Line) -> None:
+    def _tell_type(self, name: str, row: Line) -> None:
         kind = row.cells.get("Type", "").lower()
         if kind in _TYPES:
             told: Told[object] = Told(kind, self.source.at(row.line))
             self.facts.tell(self.facts.partition(self.key, name), "core_type", told)
 
-    def _log(self, partitions: list[_Line]) -> str | None:
+    def _log(self, partitions: list[Line]) -> str | None:
         """The partition with z/VM and its use by interval; its name, none if no report is on it."""
         rows = {number: list(self._rows(number)) for number in (*_LOGS, _PRCLOG)}
         processors = rows[_PRCLOG] = self._processors(rows[_PRCLOG]) or list(self._loads())
@@ -293,61 +286,69 @@ class _Reading:
         self._add_log(name, rows)
         return name
 
-    def _processors(self, rows: list[_Line]) -> list[_Line]:
+    def _processors(self, rows: list[Line]) -> list[Line]:
         """Rows of PRCLOG, one of each processor over all of the time, or by interval."""
-        if rows and not any({"Total %", "Total"} & row.cells.keys() for row in rows):
-            text = 'without a column "Total", how busy a processor was, is not taken'
-            self._notice(f"FCX304 PRCLOG {text}; --tables keeps it", self._report(_PRCLOG))
-            return []
+        known = {"Total %", "Total"}
+        for row in rows[:1]:
+            report = row.report
+            if not known & set(report["columns"]):
+                text = 'without a column "Total", how busy a processor was, is not taken'
+                self._notice(f"FCX304 PRCLOG {text}; --tables keeps it", report)
+                return []
+            if not any(one.processor for one in rows):
+                text = 'without a column "CPU", whose rows they are, is not known: none is taken'
+                self._notice(f"FCX304 PRCLOG {text}; --tables keeps it", report)
+                return []
         return rows
 
-    def _loads(self) -> Iterator[_Line]:
+    def _loads(self) -> Iterator[Line]:
         """Rows of CPU as those of PRCLOG."""
+        for report in self.reports:
+            # Without columns there is no table, which is said already.
+            if report["number"] == _CPU and report["columns"] and "%CPU" not in report["columns"]:
+                text = 'without a column "%CPU", how busy a processor was, is not taken'
+                self._notice(f"FCX100 CPU {text}; --tables keeps it", report)
         for row in self._rows(_CPU):
-            if "%CPU" in row.cells:
-                kind = row.cells.get("TYPE", "")
-                yield _Line(row.line, {"Type": kind, "Total %": row.cells["%CPU"]})
+            if "%CPU" in row.report["columns"]:
+                cells = {"CPU": "PROC", "Type": "TYPE", "Total %": "%CPU"}
+                told = {ours: row.cells[own] for ours, own in cells.items() if own in row.cells}
+                yield Line(row.line, told, row.report)
 
-    def _add_processors(self, name: str, rows: list[_Line]) -> None:
+    def _add_processors(self, name: str, rows: list[Line]) -> None:
         """Use of the partition with z/VM by its processors: at the end of each interval, or over
-        all of the time.
+        all of a report's time.
         """
-        if not any("Total %" in row.cells for row in rows):
-            self._add_sums(name, rows)
+        if rows[0].report["number"] == _CPU or "Total %" in rows[0].report["columns"]:
+            what = "Total % of PRCLOG" if any(self._rows(_PRCLOG)) else "%CPU of CPU"
+            sums = self._sums(by_report(rows), "Total %")
+            self._add_whole([(name, cores, row) for _, cores, row in sums], "used", what)
             return
-        total = sum((row.number("Total %") or 0.0) / 100.0 for row in rows)
-        number, what = next(
-            (number, what)
-            for number, what in ((_PRCLOG, "Total % of PRCLOG"), (_CPU, "%CPU of CPU"))
-            if any(self._rows(number))
-        )
-        self._add_whole([(name, total, rows[0].line)], number, "used", what)
-
-    def _add_sums(self, name: str, rows: list[_Line]) -> None:
-        """PRCLOG has a row a processor at the end of each interval: they are added."""
-        sums: dict[str, tuple[float, int]] = {}
-        for row in rows:
-            end, busy = row.cells.get("Interval End Time"), row.number("Total")
-            if end is None or busy is None or _moment(end, self._day) is None:
-                self.dropped += 1
-                continue
-            before, line = sums.get(end, (0.0, row.line))
-            sums[end] = (before + busy / 100.0, line)
-        used: list[tuple[str, datetime, float, int]] = []
-        for end, (cores, line) in sums.items():
-            moment = self._after(used, end)
-            if moment is not None:
-                used.append((name, moment, cores, line))
+        intervals, dropped = by_interval(rows, self.times)
+        self.dropped += dropped
+        sums = self._sums(intervals, "Total")
+        used = [(name, end, cores, row.line) for end, cores, row in sums if end is not None]
         self._add(used, "used", "Total of PRCLOG, all processors")
 
-    def _after(self, used: list[tuple[str, datetime, float, int]], text: str) -> datetime | None:
-        """A time of day, on the day on which it follows those before it."""
-        moment = _moment(text, self._day)
-        while moment is not None and used and moment < used[-1][1] - _DAY / 2:
-            moment += _DAY
-        return moment
+    def _sums(
+        self, intervals: list[Together], column: str
+    ) -> list[tuple[datetime | None, float, Line]]:
+        """What all processors of an interval used; those of which one is not known are left out."""
+        known, left = [], []
+        for one in intervals:
+            cores = one.cores(column)
+            if cores is None:
+                left.append(one)
+            else:
+                known.append((one.moment, cores, one.rows[0]))
+        if left:
+            # A row with nothing but its processor is one that is dropped already.
+            self.dropped += sum(len(row.cells) > 1 for one in left for row in one.rows)
+            text = "left out, in which not every processor tells how busy it was"
+            where = self.source.at(left[0].rows[0].line)
+            self.facts.notices.append(Notice(f"{counted(len(left), 'interval')} {text}", where))
+        return known
 
-    def _add_log(self, name: str, rows: Mapping[str, list[_Line]]) -> None:
+    def _add_log(self, name: str, rows: Mapping[str, list[Line]]) -> None:
         """Use of the partition with z/VM, of the report that tells it best."""
         for number, (percent, of, _, what) in _LOGS.items():
             used: list[tuple[str, datetime, float, int]] = []
@@ -356,28 +357,31 @@ class _Reading:
                 text = f'has no column "{percent}"; nothing of it is taken, --tables keeps it'
                 self._notice(f"{number} {text}", self._report(number))
                 continue
+            before: tuple[Line, datetime] | None = None
             for row in rows[number]:
-                busy, many = row.number(busiest), 1.0 if of is None else row.number(of)
-                moment = self._after(used, row.cells.get("Interval End Time", ""))
+                # Of one processor it is a mean.
+                busy = row.number(busiest) if of is None else row.share(busiest)
+                many = 0.01 if of is None else row.number(of)
+                moment = self.times.after(before, row)
+                before = before if moment is None else (row, moment)
                 if busy is None or many is None or moment is None:
                     self.dropped += 1
                     continue
-                used.append((name, moment, busy * many / 100.0, row.line))
+                used.append((name, moment, busy * many, row.line))
             if used:
                 self._add(used, "used", what)
                 return
         if rows[_PRCLOG]:
             self._add_processors(name, rows[_PRCLOG])
 
-    def _name_of_zvm(self, partitions: list[_Line], count: int, row: _Line) -> str | None:
+    def _name_of_zvm(self, partitions: list[Line], count: int, row: Line) -> str | None:
         """Reports on a z/VM do not name its partition: the only one of that size, or where no
         others are told the file; none if it could be several.
         """
         if not partitions:
             return named_after(self.source.file)
-        alike = [
-            one.cells.get("Partition", "") for one in partitions if one.whole("#Proc") == count
-        ]
+        sized = (one.cells["Partition"] for one in partitions if one.whole("#Proc") == count)
+        alike = list(dict.fromkeys(sized))
         name = alike[0] if len(alike) == 1 else None
         text = f"these are taken for the processors of {name}, the only partition with {count}"
         if name is None:
@@ -394,9 +398,9 @@ class _Reading:
                 partition = self.facts.partition(self.key, name)
                 if count := row.whole("CPUs"):
                     self.facts.tell(partition, "virtual", Told(count, self.source.at(row.line)))
-                used.append((name, busy / 100.0, row.line))
+                used.append((name, busy / 100.0, row))
         if used:
-            self._add_whole(used, _USER, "physc", "%CPU of USER")
+            self._add_whole(used, "physc", "%CPU of USER")
             return
         for row in self._rows(_USTAT):
             name, count, busy = row.cells.get("Userid", ""), row.whole("CPUs"), row.number("%RUN")
@@ -406,41 +410,36 @@ class _Reading:
             partition = self.facts.partition(self.key, name)
             self.facts.tell(partition, "virtual", Told(count, self.source.at(row.line)))
             if busy is not None:
-                used.append((name, busy / 100.0 * count, row.line))
+                used.append((name, busy / 100.0 * count, row))
         if not used and any(self._rows(_USTAT)):
             text = "without a column CPUs tells samples, not time; give FCX112 USER"
             self._notice(f"FCX114 USTAT {text}", self._report(_USTAT))
-        self._add_whole(used, _USTAT, "physc", "%RUN of USTAT times its processors")
-
-    @property
-    def _day(self) -> datetime:
-        """The day on which the times begin; the first there is where none is told."""
-        told = (_dated(report["interval"][0]) for report in self.reports)
-        return next(filter(None, told), _EPOCH)
+        self._add_whole(used, "physc", "%RUN of USTAT times its processors")
 
     def _add_whole(
-        self, used: list[tuple[str, float, int]], number: str, quantity: Quantity, what: str
+        self, used: list[tuple[str, float, Line]], quantity: Quantity, what: str
     ) -> None:
         """Use over all of a report's time: one sample each."""
-        report = self._report(number)
-        told = report["interval"] if report else ("", "")
-        begin, end = (_moment(text, self._day) for text in told)
-        if begin is None or end is None:
-            if used:
-                self._notice("its interval is not told, what was used is left out", report)
-                self.dropped += len(used)
-            return
-        end += _DAY if end <= begin else timedelta()
-        length = (end - begin).total_seconds()
-        rows = [(name, end, cores, line) for name, cores, line in used]
-        self._add(rows, quantity, what, length)
+        rows, lengths = [], []
+        silent: dict[int, Mapping[str, Any]] = {}
+        for name, cores, row in used:
+            span = self.times.of(row.report)
+            if span is None:
+                silent[row.report["line"]] = row.report
+                self.dropped += 1
+                continue
+            rows.append((name, span.end, cores, row.line))
+            lengths.append(span.seconds)
+        for report in silent.values():
+            self._notice("its interval is not told, what was used is left out", report)
+        self._add(rows, quantity, what, lengths)
 
     def _add(
         self,
         rows: list[tuple[str, datetime, float, int]],
         quantity: Quantity,
         what: str,
-        seconds: float | None = None,
+        seconds: list[float] | None = None,
     ) -> None:
         import polars as pl
 
@@ -449,52 +448,32 @@ class _Reading:
         table = pl.DataFrame(rows, schema=["name", "time", "cores", "line"], orient="row")
         table = table.with_columns(pl.col("time").cast(pl.Datetime("us")))
         if seconds is not None:
-            table = table.with_columns(pl.lit(seconds).alias("seconds"))
+            table = table.with_columns(pl.Series("seconds", seconds, dtype=pl.Float64))
         added = add_use(self.facts, self.source, self.key, Use(table, quantity, what))
         self.dropped += added.dropped
 
 
-def _by_partition(rows: Iterator[_Line]) -> Iterator[_Line]:
+def _by_partition(rows: Iterator[Line]) -> Iterator[Line]:
     """A row a partition. The Toolkit's own LPAR has one for each processor, the first of which
     tells the partition; their %Busy is added.
     """
-    last: _Line | None = None
+    last: Line | None = None
     for row in rows:
         if "Partition" in row.cells:
             if last is not None:
                 yield last
             last = row
-        elif last is not None:
+        elif last is not None and last.report is row.report:
             busy = (last.number("%Busy") or 0.0) + (row.number("%Busy") or 0.0)
-            last = _Line(last.line, {**row.cells, **last.cells, "%Busy": str(busy)})
+            told = {**row.cells, **last.cells, "%Busy": str(busy)}
+            last = Line(last.line, told, last.report)
     if last is not None:
         yield last
 
 
-def _at_once(processors: list[_Line]) -> int:
-    """Processors, each of which may have a row at the end of each interval."""
-    ends = [row.cells.get("Interval End Time") for row in processors]
-    return ends.count(ends[0]) if ends else 0
-
-
-def _moment(text: str, day: datetime) -> datetime | None:
-    """A time of day, on the day that stands before it, else on that one."""
-    told = _CLOCK.search(text)
-    if told is None:
-        return None
-    hours, minutes, seconds = int(told[1]), int(told[2]), float(told[3])
-    since = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-    return (_dated(text) or day) + since
-
-
-def _dated(text: str) -> datetime | None:
-    """The day that a text tells, if it is one."""
-    told = _DATE.search(text)
-    try:
-        year, month, day = (int(part) for part in told.groups()) if told else (0, 0, 0)
-        return datetime(year, month, day) if told else None  # noqa: DTZ001
-    except ValueError:
-        return None
+def _at_once(processors: list[Line]) -> int:
+    """How many processors there are, each of which may have a row at the end of each interval."""
+    return len({row.processor for row in processors} - {None})
 
 
 FORMATS: tuple[FileFormat, ...] = (PerformanceToolkit(),)
