@@ -290,7 +290,7 @@ def test_a_processor_may_come_later(by_time: bool, tmp_path: Path) -> None:
     assert (cores, processors(facts)) == ([0.3 if by_time else 0.5, 1.1], 2)
 
 
-@pytest.mark.parametrize("share", ["....", "20,5", "999."])
+@pytest.mark.parametrize("share", ["....", "20,5", "999.", "1" + 21 * "0", "1 20"])
 def test_an_interval_without_one_of_its_processors_is_left_out(share: str, tmp_path: Path) -> None:
     text = logged(
         *(("23:59:00", 0, "30.0"), ("23:59:00", 1, share)),
@@ -308,6 +308,10 @@ def test_an_interval_that_lost_a_line_is_left_out(tmp_path: Path) -> None:
     facts = read(tmp_path, logged(*rows[:3], *rows[4:]))
     assert [end for end, _, _ in used(facts)["lab"]] == [f"2020-02-03T{end}" for end in ends[::2]]
     assert facts.took[0].dropped == 1
+    without = logged(*rows).replace("23:56:00   0", "2x:56:00   0")
+    facts = read(tmp_path, without.replace("23:57:00   1", "23:57:00  x1"))
+    assert [end[11:] for end, _, _ in used(facts)["lab"]] == [ends[0]]
+    assert facts.took[0].dropped == 4
 
 
 @pytest.mark.parametrize("date", ["02/03/2020", "2020/13/45", "0001/01/01"])

@@ -37,6 +37,7 @@ pub use model::{Recording, Report, Row};
 use crate::damage::{no_end_of_line, Damage, Lenient};
 use crate::error::{quoted, CaptureError};
 use layouts::{is_ruler, Layout, DEVICE, DEVICE_GROUPS};
+use listing::has_figures;
 
 /// Reads all of it.
 ///
@@ -123,6 +124,9 @@ impl State {
             Some((report, _)) if self.page == Page::Heading => page_heading(report, line),
             Some((report, layout)) => {
                 if let Err(why) = layout.take(report, line, number, after_blank) {
+                    if has_figures(line) {
+                        report.lost.push(number);
+                    }
                     damage.drop_line(number, || why);
                 }
             }
@@ -147,6 +151,7 @@ impl State {
         let continued = |last: &&mut Report| page != Page::None && report.continues(last);
         if let Some(last) = self.recording.reports.last_mut().filter(continued) {
             last.rows.append(&mut report.rows);
+            last.lost.append(&mut report.lost);
             return;
         }
         if report.columns.is_empty() {

@@ -28,6 +28,8 @@ pub struct Report {
     pub columns: Vec<String>,
     /// In the order of the text.
     pub rows: Vec<Row>,
+    /// Lines with figures that could not be taken, from 1.
+    pub lost: Vec<usize>,
 }
 
 impl Report {

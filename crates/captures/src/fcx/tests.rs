@@ -242,6 +242,9 @@ fn damaged_lines_of_a_listing_are_named() {
         let read = read(&LISTING.replace(from, to)).expect("a report");
         assert_eq!(read.dropped, 1, "{to}");
         assert!(read.remarks[0].text.contains(why), "{:?}", read.remarks);
+        let lost = [read.remarks[0].line];
+        let figures = if to == "spoilt line" { &[] } else { &lost[..] };
+        assert_eq!(read.found.reports[0].lost, figures);
     }
 }
 

@@ -310,8 +310,10 @@ class _Reading:
                 self._notice(f"FCX100 CPU {text}; --tables keeps it", report)
         for row in self._rows(_CPU):
             if "%CPU" in row.report["columns"]:
-                cells = {"CPU": "PROC", "Type": "TYPE", "Total %": "%CPU"}
-                told = {ours: row.cells[own] for ours, own in cells.items() if own in row.cells}
+                columns = {"Type": "TYPE", "Total %": "%CPU"}
+                told = {ours: row.cells[own] for ours, own in columns.items() if own in row.cells}
+                # What stands under no heading may stand beside the processor.
+                told["CPU"] = row.cells.get("PROC", "").split(" ")[0]
                 yield Line(row.line, told, row.report)
 
     def _add_processors(self, name: str, rows: list[Line]) -> None:

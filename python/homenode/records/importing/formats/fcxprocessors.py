@@ -5,6 +5,7 @@ Performance Toolkit on an interval each (FCX100 CPU), or with rows at the end of
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -47,16 +48,38 @@ def by_report(rows: list[Line]) -> list[Together]:
 def by_interval(rows: list[Line], times: Times) -> tuple[list[Together], int]:
     """Processors of each interval; and how many rows tell no time, no processor, or repeat one."""
     found: dict[tuple[int, datetime], Together] = {}
+    lines: dict[int, list[tuple[int, Together]]] = {}
+    lost = {row.report["line"]: set(row.report["lost"]) for row in _first_of_each(rows)}
     dropped = 0
     for row, moment in _with_moments(rows, times):
+        report = row.report["line"]
         if moment is None:
             dropped += 1
+            if row.processor is None or times.after(None, row) is None:
+                lost[report].add(row.line)
             continue
-        held = found.setdefault((row.report["line"], moment), Together(moment=moment))
+        held = found.setdefault((report, moment), Together(moment=moment))
         held.rows.append(row)
-    for _, group in groupby(sorted(found), lambda key: key[0]):
+        lines.setdefault(report, []).append((row.line, held))
+    for report, group in groupby(sorted(found), lambda key: key[0]):
         _find_lacking([found[key] for key in group])
+        _find_lost(lines[report], lost[report])
     return list(found.values()), dropped
+
+
+def _first_of_each(rows: list[Line]) -> list[Line]:
+    return [next(group) for _, group in groupby(rows, lambda row: row.report["line"])]
+
+
+def _find_lost(lines: list[tuple[int, Together]], lost: set[int]) -> None:
+    """A line that could not be taken was of the interval before it or of the one behind it: of that
+    which has fewer processors, if it tells.
+    """
+    for line in lost:
+        behind = bisect_left(lines, line, key=lambda one: one[0])
+        beside = [one for _, one in lines[max(0, behind - 1) : behind + 1]]
+        for one in beside:
+            one.whole = one.whole and any(one.names > other.names for other in beside)
 
 
 def _find_lacking(intervals: list[Together]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 _DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d)")
 _CLOCK = re.compile(r"(?<!\d)([01]?\d|2[0-3]):([0-5]\d):([0-5]\d(?:\.\d+)?)(?!\d)")
+_PROCESSOR = re.compile("P?[0-9A-Fa-f]+")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - reports tell no day, nor a zone
 _YEARS = range(1967, 2200)
 """Since there is a CP; other years are damage."""
@@ -52,8 +53,8 @@ class Line:
     def processor(self) -> str | None:
         """Number of the processor that it is about; its heading may stand in lines: C, P, U."""
         names = (name for name in self.cells if name.replace(" ", "") in ("CPU", "PROC"))
-        name = next(names, None)
-        return None if name is None else self.cells[name]
+        told = self.cells.get(next(names, ""), "")
+        return told if _PROCESSOR.fullmatch(told) else None
 
 
 @dataclass(frozen=True)
