@@ -6,6 +6,7 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{in_use, on_and_off, Doing, State};
 use crate::steady::queues::capped::Capped;
+use crate::steady::queues::chain::Load;
 use crate::steady::queues::chances::mean_beyond;
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::grants::{grants, Claim};
@@ -82,10 +83,8 @@ impl State {
             let doing = &mut self.doing[sharing[index]];
             doing.starves = left <= SCARCE[usize::from(doing.starves)] * cores;
             if doing.in_step {
-                let has_work = doing.load.vps * (1.0 - doing.load.stopped);
-                let those = (index, has_work);
-                let all = without_limits((&claims, &granted), those, cores, &self.limits);
-                doing.limited = (told.1 / all.max(1e-12)).min(1.0);
+                let one = (index, &doing.load);
+                doing.limited = left_by_limits((&claims, &granted), one, cores, &self.limits);
             }
             let granted = (*told.1, lost(index));
             let room = whole(doing, forms[sharing[index]]);
@@ -196,6 +195,18 @@ impl State {
             }
         }
     }
+}
+
+/// Part that its limits leave one of what it would have without them.
+fn left_by_limits(
+    told: (&[Claim], &[f64]),
+    (index, load): (usize, &Load),
+    cores: f64,
+    limits: &[f64],
+) -> f64 {
+    let has_work = load.vps * (1.0 - load.stopped);
+    let all = without_limits(told, (index, has_work), cores, limits);
+    (told.1[index] / all.max(1e-12)).min(1.0)
 }
 
 /// What one has while no limit of its own or of its group stops it. Who has less than his share
