@@ -9,7 +9,8 @@ use common::host::{
 };
 use common::{capped, loops, machine, partition, quiet_unix, run, shared, spec, MS, SECOND};
 use homenode_engine::spec::{
-    Change, Group, Guest, HostThreads, Kvm, LockKind, Partition, Policy, Pool, Processors, Spec,
+    Change, DefinedCapacity, Group, Guest, HostThreads, Kvm, LockKind, Partition, Policy, Pool,
+    Processors, Spec,
 };
 use homenode_engine::steady::solve;
 
@@ -264,6 +265,16 @@ fn a_limit_beyond_all_processors_is_none() {
     };
     let free = rate(&beside(None));
     assert_eq!(rate(&beside(Some(8.0))), free);
+    let mut averaged = beside(None);
+    let Processors::Shared { prsm, .. } = &mut averaged.partitions[0].processors else {
+        unreachable!("its processors are shared");
+    };
+    prsm.defined_capacity = Some(DefinedCapacity {
+        cores: 8.0,
+        window_ns: SECOND,
+        start_cores: 0.0,
+    });
+    assert_eq!(rate(&averaged), free);
     // Who is capped below its share has all cores while it runs: it throws off who has more.
     for cap in [1.0, 2.0, 3.0] {
         let told = told_over_run(&beside(Some(cap)));

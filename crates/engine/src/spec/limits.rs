@@ -31,7 +31,8 @@ impl Partition {
                     let most = spec.groups[usize::from(at)].cap;
                     most < spec.virtual_in(in_group(at))
                 });
-                *capped || own || group || prsm.defined_capacity.is_some()
+                let mean = prsm.defined_capacity.is_some_and(|of| of.cores < all);
+                *capped || own || group || mean
             }
             Policy::Esxi => true,
             Policy::Linux | Policy::Credit2 => {

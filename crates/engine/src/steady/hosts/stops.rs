@@ -99,7 +99,8 @@ mod tests {
         assert!((met(5.0) - 1.0).abs() < 1e-12);
         // Sixteen for two rounds, eight for one: (2 x 256 + 64) / (2 x 16 + 8) = 14.4.
         assert!((met(2.5) - 0.9).abs() < 1e-12);
-        // With fewer slices than processors as many run as there are slices.
+        // With fewer slices than processors no more run than there are slices; that they are never
+        // fewer than on average is seen to where this is used.
         assert!((met(0.25) - 0.25).abs() < 1e-12);
         assert!((met(f64::INFINITY) - 1.0).abs() < 1e-12);
     }

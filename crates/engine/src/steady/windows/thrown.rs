@@ -38,11 +38,7 @@ pub(in crate::steady) struct Beyond {
 impl Beyond {
     /// How often in a nanosecond one of them is thrown off, if that is after so long.
     pub fn thrown(&self, after_ns: f64) -> f64 {
-        let by = after_ns / self.stay_ns;
-        if by < 1e-6 {
-            return self.cores / after_ns;
-        }
-        self.cores / self.stay_ns / by.exp_m1()
+        self.thrown_at(after_ns).0
     }
 
     /// The same, and by how much it grows with the logarithm of that time.
