@@ -30,6 +30,7 @@ FAST = (
     "advice-p795",
     "advice-partitions",
     "advice-smt-and-virtual",
+    "esxi-consolidation",
     "latency-under-load",
     "numa-scale-up",
     "partition-split",
