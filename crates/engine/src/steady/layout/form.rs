@@ -120,7 +120,7 @@ impl Form {
         let stays = always && lock.is_none(); // Who sleeps for a lock leaves his processor.
         let owns = matches!(one.processors, Processors::Dedicated { .. });
         let reads = memory::place(machine, tree, one);
-        let filled = Filled::of(one, machine.smt.parts, always)
+        let filled = Filled::of(one, &machine.smt, always)
             .with(again_of(one, demand, &each))
             .beside(staying(&each));
         let in_turn = in_turn(guests.as_ref(), demand.arrivals, filled);

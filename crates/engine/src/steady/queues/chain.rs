@@ -156,7 +156,7 @@ impl Now {
     fn of(busy: Busy, rates: &[f64; THREADS], (threads, most): (u32, u32)) -> Self {
         Self {
             busy,
-            squares: busy.vps * busy.vps,
+            squares: busy.squares,
             rate: busy.rate(rates),
             waiting: f64::from(threads.saturating_sub(most)),
             threads: f64::from(threads),

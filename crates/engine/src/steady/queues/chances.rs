@@ -61,9 +61,112 @@ pub(in crate::steady) fn erlang_b(servers: f64, offered: f64) -> f64 {
     (inverse / next).powf(part) / inverse
 }
 
+/// By how much more find no server where their number varies less than that of Poisson arrivals,
+/// `peaked` times as much, than Erlang's formula says for as much less of both; `room` is what
+/// servers there are above the mean, in deviations of the number.
+///
+/// Then the number comes and goes sooner than one stays. So those that found no server are away
+/// still when others leave, and these are taken by new ones only, of which there are fewer by as
+/// many as are away. With deviations and the number's own time as units, `f` of them away for good
+/// make it one that has the mean `-(1 - peaked) f` (an Ornstein-Uhlenbeck process held below
+/// `room`), and it is pushed back there as often as `peaked f` come home, `f = hazard(room + (1 -
+/// peaked) f) / peaked`. But they are not always as many. They go in groups, of some one and a half
+/// times what it is beyond a bound on the mean; the fewer groups are away at once the less one
+/// group knows of another, and each by itself is Erlang's.
+pub(in crate::steady) fn longer_away(room: f64, peaked: f64) -> f64 {
+    let alone = hazard(room);
+    let mut away = alone;
+    for _ in 0..AWAY_STEPS {
+        let at = room + (1.0 - peaked) * away;
+        let pushed = hazard(at);
+        let slope = (1.0 - peaked) * pushed * (at + pushed) + peaked;
+        away += (pushed - peaked * away) / slope;
+    }
+    let at = room + (1.0 - peaked) * away;
+    let group = GROUP / (at + hazard(at));
+    1.0 + away / (away + group) * (away / alone - 1.0)
+}
+
+/// How soon a standard normal number that is below a bound is at it.
+fn hazard(bound: f64) -> f64 {
+    if bound < -FAR_BELOW {
+        // What is left of the number is an exponential one, but for a part in as many squares.
+        return -bound - 1.0 / bound;
+    }
+    (-0.5 * bound * bound).exp() / (2.0 * std::f64::consts::PI).sqrt() / above(-bound)
+}
+
+/// Steps of Newton in which is found how many are away.
+const AWAY_STEPS: usize = 4;
+/// How many go at once, by how far a number is beyond a bound on the mean.
+const GROUP: f64 = 1.5;
+/// Deviations below which the chance is told by what is left.
+const FAR_BELOW: f64 = 5.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Away of `sources` that have work for such a share of the time, by those at work, if whoever
+    /// finds no server stays elsewhere until it is done: the balance of all states, by turns.
+    fn exactly_away(sources: usize, servers: usize, share: f64) -> f64 {
+        let begin = share / (1.0 - share);
+        let most = sources - servers;
+        let mut chance = vec![vec![1.0; most + 1]; servers + 1];
+        for _ in 0..4_000 {
+            for home in 0..=servers {
+                for away in 0..=most {
+                    let idle = (sources - home - away) as f64;
+                    let out = idle * begin * f64::from(u8::from(home + away < sources))
+                        + (home + away) as f64;
+                    let mut comes = 0.0;
+                    if home > 0 {
+                        comes += chance[home - 1][away] * (idle + 1.0) * begin;
+                    }
+                    if home == servers && away > 0 {
+                        comes += chance[home][away - 1] * (idle + 1.0) * begin;
+                    }
+                    if home < servers {
+                        comes += chance[home + 1][away] * (home + 1) as f64;
+                    }
+                    if away < most {
+                        comes += chance[home][away + 1] * (away + 1) as f64;
+                    }
+                    chance[home][away] = comes / out.max(1e-300);
+                }
+            }
+        }
+        let (mut at_work, mut gone) = (0.0, 0.0);
+        for (home, row) in chance.iter().enumerate() {
+            for (away, chance) in row.iter().enumerate() {
+                at_work += chance * (home + away) as f64;
+                gone += chance * away as f64;
+            }
+        }
+        gone / at_work
+    }
+
+    #[test]
+    fn those_that_stay_away_are_as_many_as_the_states_balance() {
+        for (sources, servers, share) in [(60, 32, 0.55), (60, 40, 0.7), (40, 32, 0.8)] {
+            let exact = exactly_away(sources, servers, share);
+            let (mean, cores) = (sources as f64 * share, servers as f64);
+            let peaked = 1.0 - share;
+            let erlang = erlang_b(cores / peaked, mean / peaked);
+            let room = (cores + 0.5 * peaked - mean) / (peaked * mean).sqrt();
+            let told = erlang * longer_away(room, peaked);
+            assert!(erlang < 0.85 * exact, "{erlang} {exact}");
+            assert!((told / exact - 1.0).abs() < 0.08, "{told} {exact}");
+        }
+    }
+
+    #[test]
+    fn poisson_arrivals_are_erlangs() {
+        for room in [-3.0, -0.5, 0.0, 1.0, 4.0, 9.0] {
+            assert!((longer_away(room, 1.0) - 1.0).abs() < 1e-9, "{room}");
+            assert!(longer_away(room, 0.999) < 1.01, "{room}");
+        }
+    }
 
     #[test]
     fn erlangs_formula_has_its_tabled_values() {

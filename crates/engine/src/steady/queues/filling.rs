@@ -1,7 +1,7 @@
 //! Which virtual processors a guest's busy threads are on.
 
 use crate::guest::filled;
-use crate::spec::Partition;
+use crate::spec::{Partition, Smt};
 
 /// Most threads of a core.
 pub(in crate::steady) const THREADS: usize = 9;
@@ -21,10 +21,11 @@ const OPENED: f64 = 1.0 / 3.0;
 /// which the next arrival fills, and one that stays behind drains. While there is a hole nobody
 /// opens another; who does leaves `f - 1`. With `n` threads at work, holes come and go at equal
 /// rates but for those that vanish with the last thread of a virtual processor, so beyond that
-/// their number is about the positive half of a normal one: its variance is `n / 2g`, with `g` = 1
-/// for two threads, and there are none for `2 / f` of its density at zero. For more than two, the
-/// virtual processors that drain have `k` threads in proportion to `1/k`, the time that one stays
-/// there. Threads that a dispatch holds up cannot end and leave no holes: where all are held up a
+/// their number is about the positive half of a normal one: its variance is `n / 2g`, and there are
+/// none for `2 / f` of its density at zero. The virtual processors that drain have `k` threads in
+/// proportion to the time that they stay there, `1 / k r(k)` with `r(k)` how much faster one of
+/// them is than one of `f`: `g` is 1 for two threads that are as fast as one alone, and the greater
+/// the more they slow each other. Threads that a dispatch holds up cannot end and leave no holes: where all are held up a
 /// dispatch has the `f` threads that come meanwhile, so of the two ways that a dispatch gets its
 /// bursts the squares are added, each for its share of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +63,8 @@ pub(in crate::steady) struct Busy {
     pub with: [f64; THREADS],
     /// With work.
     pub vps: f64,
+    /// Mean square of those.
+    pub squares: f64,
     /// Chance that the next thread finds no virtual processor to join.
     pub wakes: f64,
     /// Chance that no virtual processor is without work, and that none on the chip of one of them
@@ -82,6 +85,7 @@ impl Busy {
             busy.with[threads] += vps;
             busy.vps += vps;
         });
+        busy.squares = busy.vps * busy.vps + filled.varies(threads);
         busy
     }
 
@@ -92,6 +96,7 @@ impl Busy {
             *own = of(*own, other);
         }
         self.vps = of(self.vps, other.vps);
+        self.squares = of(self.squares, other.squares);
         self.wakes = of(self.wakes, other.wakes);
         self.full = std::array::from_fn(|at| of(self.full[at], other.full[at]));
         self
@@ -118,14 +123,14 @@ impl Filled {
             .collect()
     }
 
-    /// Of a partition; a core has so many `parts`, and its threads may stay for good.
-    pub fn of(partition: &Partition, parts: u8, settled: bool) -> Self {
+    /// Of a partition on cores with such threads, of which its own may stay for good.
+    pub fn of(partition: &Partition, smt_of: &Smt, settled: bool) -> Self {
         let smt = u32::from(partition.smt);
         let packs = match &partition.guest {
             crate::spec::Guest::Aix(_) => true,
             guest => guest.unix().packing,
         };
-        let first = u32::from(filled(&partition.guest, partition.smt, parts));
+        let first = u32::from(filled(&partition.guest, partition.smt, smt_of.parts));
         let first = if packs { first } else { 1 };
         Self {
             vps: u32::from(partition.processors.count()),
@@ -133,20 +138,31 @@ impl Filled {
             settled,
             returns: !packs && smt > 1 && !settled,
             near: near(&partition.home, usize::from(partition.processors.count())),
-            ..Self::order(first)
+            ..Self::order(first, &smt_of.gain)
         }
     }
 
-    /// No virtual processors, of which so many threads are loaded before the next.
-    fn order(first: u32) -> Self {
+    /// No virtual processors, of which so many threads are loaded before the next, by what threads
+    /// of a core do together.
+    fn order(first: u32, gain: &[f64]) -> Self {
         let full = f64::from(first);
-        let harmonic: f64 = (1..first).map(|k| 1.0 / f64::from(k)).sum();
+        // With more threads than that are known of none slows the others any more.
+        let each = |k: u32| {
+            gain.get(k as usize - 1)
+                .map_or(1.0, |gain| gain / f64::from(k))
+        };
+        let (mut stays, mut threads) = (0.0, 0.0);
+        for k in 1..first {
+            let slower = each(first) / each(k);
+            stays += slower / f64::from(k);
+            threads += slower;
+        }
         Self {
             vps: 0,
             smt: 1,
             first,
-            drain: 0.5 * full / (full * harmonic - full + 1.0),
-            partly: (full - 1.0) / harmonic.max(1.0),
+            drain: 0.5 * full / (full * stays - threads).max(1e-12),
+            partly: threads / f64::max(stays, 1e-12),
             settled: false,
             returns: false,
             near: 1.0,
@@ -339,12 +355,28 @@ impl Filled {
         chance
     }
 
+    /// Holes that come and go while so many threads are busy.
+    fn holes(self, threads: f64) -> f64 {
+        let work = threads * (1.0 - self.held);
+        (work / (std::f64::consts::PI * self.drain)).sqrt()
+    }
+
+    /// By how much the number of virtual processors with work varies while so many threads are
+    /// busy, as the number of holes does: the positive half of a normal one.
+    fn varies(self, threads: u32) -> f64 {
+        let known = self.first == 1 || self.settled || threads >= self.vps * self.first;
+        if known || self.stray > LITTLE {
+            return 0.0;
+        }
+        let holes = self.holes(f64::from(threads)) / f64::from(self.first);
+        (0.5 * std::f64::consts::PI - 1.0) * holes * holes
+    }
+
     fn each_with_holes(self, threads: f64, mut each: impl FnMut(usize, f64)) {
         let full = f64::from(self.first);
         let least = (threads / full).ceil();
-        let work = threads * (1.0 - self.held);
         let opened = (full - 2.0).min(OPENED * threads);
-        let holes = opened + (work / (std::f64::consts::PI * self.drain)).sqrt();
+        let holes = opened + self.holes(threads);
         let most = threads.min(f64::from(self.vps));
         let vps = ((threads + holes) / full).max(least).min(most);
         let filled = ((threads - vps * self.partly) / (full - self.partly)).max(0.0);
@@ -420,7 +452,7 @@ impl Filled {
             near: 1.0,
             stray: 0.0,
             again: 0.0,
-            ..Self::order(first)
+            ..Self::order(first, &[])
         }
     }
 }
@@ -514,6 +546,34 @@ mod tests {
                 "{first} {busy} {with} {vps}"
             );
         }
+    }
+
+    /// Against the balance of all states of virtual processors with one thread at work and with two,
+    /// which do 1.4 times what one does: threads, who finds nobody to join, those with work.
+    #[test]
+    fn threads_that_slow_each_other_leave_fewer_holes() {
+        let balanced = [
+            (8, 0.2284, 4.687),
+            (17, 0.1584, 9.490),
+            (29, 0.1217, 15.783),
+        ];
+        let slowed = Filled {
+            vps: 30,
+            smt: 2,
+            ..Filled::order(2, &[1.0, 1.4])
+        };
+        for (busy, wakes, vps) in balanced {
+            let (found, with) = (slowed.wakes(busy), threads(slowed, busy).0);
+            assert!(
+                (found / wakes - 1.0).abs() < 0.06,
+                "{busy}: {found} {wakes}"
+            );
+            assert!((with / vps - 1.0).abs() < 0.01, "{busy}: {with} {vps}");
+            let alike = Filled::told(30, 2, 2);
+            assert!(alike.wakes(busy) < 0.9 * found);
+            assert!(slowed.varies(busy) < alike.varies(busy) && slowed.varies(busy) > 0.0);
+        }
+        assert_eq!(Filled::told(30, 2, 1).varies(17), 0.0);
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl HeldUp<'_> {
             let now = Now {
                 stopped: 0.0,
                 busy,
-                squares: busy.vps * busy.vps,
+                squares: busy.squares,
                 rate: speed * slot.works,
                 woken: speed * slot.sleeps * self.lock.times,
                 waiting: f64::from(awake - running),

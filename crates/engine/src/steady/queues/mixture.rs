@@ -268,7 +268,7 @@ impl Sums {
         (classes, returns): (&[Class], bool),
     ) {
         self.all += p;
-        self.squares += p * busy.vps * busy.vps;
+        self.squares += p * busy.squares;
         self.load.vps += p * busy.vps;
         let waiting = f64::from(n.saturating_sub(self.most));
         for (class, (load, came)) in classes.iter().zip(&mut self.each) {

@@ -6,7 +6,7 @@
 //! approximation technique, Bell System Technical Journal 59, 1980), which Erlang's formula gives.
 //! Those who come back as soon as a core is free are away only while more are there than cores.
 
-use crate::steady::queues::chances::{above, erlang_b, mean_beyond, quantile};
+use crate::steady::queues::chances::{above, erlang_b, longer_away, mean_beyond, quantile};
 
 /// What asks for a group of cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,6 +19,8 @@ pub(in crate::steady) struct Offered {
     pub most: f64,
     /// The variance by how long one of them stays [1/ns].
     pub hurry: f64,
+    /// Mean number of those that come and go.
+    pub moves: f64,
     /// Mean number of those that are within what they are entitled to.
     pub entitled: f64,
 }
@@ -37,6 +39,7 @@ impl Offered {
         self.variance += other.variance;
         self.most += other.most;
         self.hurry += other.hurry;
+        self.moves += other.moves;
         self.entitled += other.entitled;
     }
 
@@ -47,6 +50,7 @@ impl Offered {
             variance: share * self.variance,
             most: share * self.most,
             hurry: share * self.hurry,
+            moves: share * self.moves,
             entitled: share * self.entitled,
         }
     }
@@ -62,6 +66,7 @@ impl Offered {
         rest.add(less);
         (rest.mean, rest.variance) = (rest.mean.max(0.0), rest.variance.max(0.0));
         rest.hurry = rest.hurry.max(0.0);
+        rest.moves = rest.moves.max(0.0);
         rest
     }
 
@@ -115,11 +120,24 @@ impl Offered {
         let lost = if peaked < SMOOTH {
             self.beyond(cores)
         } else {
-            erlang_b(cores / peaked, self.mean / peaked)
+            let erlang = erlang_b(cores / peaked, self.mean / peaked);
+            erlang * self.longer_away(cores)
         };
         // No more are ever away than there are beyond the cores, and only while these are taken.
         let most = (self.most - cores) / self.mean * (self.mean / cores.max(1e-12)).min(1.0);
         lost.min(most)
+    }
+
+    /// By how much more are away than Erlang's formula says, as those that come and go stay for
+    /// longer than their number takes to be another.
+    fn longer_away(self, cores: f64) -> f64 {
+        if self.variance >= self.moves {
+            return 1.0;
+        }
+        let peaked = self.variance / self.moves;
+        // A number of cores is reached half of one before a number that may be anything.
+        let room = cores + 0.5 * peaked - self.mean;
+        longer_away(room / self.variance.sqrt(), peaked)
     }
 
     /// Whether there are always enough cores: as good as never are so many there.
@@ -422,6 +440,7 @@ mod tests {
             variance: mean,
             most: 100.0,
             hurry: mean / stay_ns,
+            moves: mean,
             entitled: mean,
         }
     }

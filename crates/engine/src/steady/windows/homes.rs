@@ -310,6 +310,7 @@ pub(in crate::steady) fn offered(doing: &Doing, form: &Form, share: f64) -> Offe
         variance: share * share * (squares - mean * mean) + apart,
         most: share * vps,
         hurry: 0.0,
+        moves: 0.0,
         entitled: share * mean * entitled_part(doing),
     }
     .hurried(doing)
@@ -321,6 +322,7 @@ impl Offered {
         let rate = doing.load.wakes_per_ns / doing.load.vps.max(1e-12);
         Self {
             hurry: rate * self.variance,
+            moves: if rate > 0.0 { self.mean } else { 0.0 },
             ..self
         }
     }
@@ -349,6 +351,7 @@ fn add_strangers(
             variance: mean,
             most: mean,
             hurry: 0.0,
+            moves: 0.0,
             entitled: 0.0,
         }
         .hurried(doing);
