@@ -90,9 +90,9 @@ fn a_vertical_high_core_gives_its_time_and_uses_its_own_at_home() {
     }
 }
 
-/// A cap as large as one vertical-high core leaves nothing for the vertical-low one beside it. Where
-/// that one came to the core while the other slept, and lost it with the lock, it gets on with what
-/// the other gives it: this did nothing for the rest of the run.
+/// A cap as large as one vertical-high core leaves nothing for the vertical-low one beside it.
+/// Where that one came to a core while the other slept, and lost it with the lock, it gets on with
+/// what the other gives it: this did nothing for the rest of the run.
 #[test]
 fn who_spins_for_a_lock_does_not_use_up_the_cap() {
     for (kind, least) in [

@@ -5,11 +5,11 @@
 //!
 //! Guests of PR/SM do the same by diagnose X'9C': who finds that the lock's holder does not run
 //! names it and gives up what is left of its interval, which goes to the holder (US patent
-//! 8,689,230; Linux asks so in `arch/s390/lib/spinlock.c`). No polarization is left out there, so a
-//! vertical-high logical core gives too: its time, and its core if no other one is free. What it
-//! keeps, because the holder has no use for it in this window, it uses at home when that one leaves,
-//! or when it must. A gift does not draw a vertical-high core from its home either: it is the time
-//! that is given to it.
+//! 8,689,230; Linux asks so in `arch/s390/lib/spinlock.c`). No polarization is left out there, so
+//! a vertical-high logical core gives too: its time, and its core if no other one is free. What it
+//! keeps, because the holder has no use for it in this window, it uses at home when that one
+//! leaves, or when it must. A gift does not draw a vertical-high core from its home either: it is
+//! the time that is given to it.
 
 use super::{Alarm, Partitions};
 use crate::hypervisor::{Capacity, Mode};
