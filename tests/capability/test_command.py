@@ -126,6 +126,13 @@ def test_the_picture_is_drawn(capsys: Capture, folder: Path) -> None:
             ),
         ),
         (
+            ["z14", "--processors", "95"],
+            (
+                "table z14 has no factor for 95 processors: its last point is 80; ask for 80 or "
+                "fewer, or for a prediction beyond it with --interpolate"
+            ),
+        ),
+        (
             ["z14", "--processors", "0,16"],
             "a partition of 0 processors has no capability: ask for 1 processor or more",
         ),

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from homenode.records.importing.assemble import AssembleOptions, assemble
 from homenode.records.importing.facts import Facts, PartitionFacts, SystemFacts
 from homenode.records.importing.front import read_paths
 from homenode.records.importing.tables import write_tables
@@ -192,6 +193,48 @@ def test_settings_are_names_and_values(tmp_path: Path) -> None:
         "LIMITHARD METHOD": "CONSUMPTION",
         "Polarization": "VERTICAL",
     }
+
+
+def shares(*stands: str) -> str:
+    """PRCLOG of as many processors, as each stands in the column PPD."""
+    rows = (ROW.format("23:59:00", at, "30.0") for at, _ in enumerate(stands))
+    lines = (row.replace("VhD", f"{to:3}") for row, to in zip(rows, stands, strict=True))
+    return PROCESSORS.format(page=1) + "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "polarization"),
+    [
+        (shares("VhD", "VhD"), "dedicated", "vertical"),
+        (shares("Vh", "Vm", "Vl"), None, "vertical"),
+        (shares("VhS", "VmD"), None, "vertical"),
+        (shares("Hor", "Hor"), None, "horizontal"),
+        (shares("Hor", "Vh"), None, None),
+        (shares("Shr", "Shr"), None, None),
+        (shares("Ded", "Ded"), "dedicated", None),
+        (shares("Shr", "Shr") + SETTINGS, None, "vertical"),
+        (SETTINGS.replace("VERTICAL", "HORIZONTAL") + shares("Shr", "Shr"), None, "horizontal"),
+        (SETTINGS.replace("VERTICAL", "...") + shares("Shr", "Shr"), None, None),
+    ],
+)
+def test_polarization_and_own_cores(
+    tmp_path: Path, text: str, mode: str | None, polarization: str | None
+) -> None:
+    facts = read(tmp_path, text)
+    ((system, name),) = facts.partitions
+    found = told(facts.partition(system, name))
+    assert (found.get("mode"), found.get("polarization")) == (mode, polarization)
+    if "FCX154" in text:
+        assert any("tells of their polarization" in one.text for one in facts.notices)
+
+
+def test_a_scenario_has_the_polarization(tmp_path: Path) -> None:
+    """Logical cores that share have it; those with cores of their own need none."""
+    facts = read(tmp_path, shares("Vh", "Vm", "Vl"))
+    text = assemble(facts, AssembleOptions(convert=False)).text
+    (line,) = (one for one in text.splitlines() if one.startswith("processors"))
+    assert 'mode = "shared", virtual = 3' in line
+    assert 'polarization = "vertical"' in line
 
 
 def test_processors_by_interval_are_added(tmp_path: Path) -> None:

@@ -240,7 +240,10 @@ def test_from_the_command_line(view: GuestView, capsys: pytest.CaptureFixture[st
     assert call(["fcx", "FCX287"]) == 2
     assert "there is no report FCX287" in capsys.readouterr().err
     assert call(["fcx", "latest", "lpar", "--json"]) == 0
-    assert [row["Partition"] for row in json.loads(capsys.readouterr().out)] == ["zvm", "aix"]
+    in_order = capsys.readouterr().out
+    assert [row["Partition"] for row in json.loads(in_order)] == ["zvm", "aix"]
+    assert call(["fcx", "lpar", "latest", "--json"]) == 0
+    assert capsys.readouterr().out == in_order
     assert call(["fcx", "latest", "lpar", "-p", "aix"]) == 2
     assert "runs no z/VM: choose one with z/VM: -p zvm" in capsys.readouterr().err
     assert call(["fcx", "latest", "lpar", "-p", "aixx"]) == 2

@@ -52,8 +52,12 @@ def fcx(
     from homenode.tools import fcx as reports
     from homenode.tools.guestview import zvm_partition
 
-    if report is None and (reports.is_report(run) or reports.is_number(run)):
-        run, report = LATEST, run
+    def asks(word: str) -> bool:
+        return reports.is_report(word) or reports.is_number(word)
+
+    if asks(run) and not (report is not None and asks(report)):
+        # In either order: a report's name is no run's.
+        run, report = report or LATEST, run
     found = None if report is None else reports.report(report)
     view = _view(run, replication, out)
     name = zvm_partition(view, partition)

@@ -98,10 +98,13 @@ class CapabilityTable:
         if place == len(points) and interpolate and self.beyond is not None:
             return self.beyond(processors)
         if place == len(points):
+            # A machine that is described says what comes beyond, where that is asked for.
+            more = self.machine is not None and not interpolate
             raise NotFoundError(
                 lacking,
                 there=f"its last point is {self.largest}",
-                next_step=f"ask for {self.largest} or fewer",
+                next_step=f"ask for {self.largest} or fewer"
+                + (", or for a prediction beyond it with --interpolate" if more else ""),
             )
         below, above = points[place - 1], points[place]
         if not interpolate:

@@ -105,6 +105,8 @@ class PartitionFacts:
     """Processors of the host for QEMU's main loop."""
     core_type: Text | None = None
     """On a mainframe: cp, ifl, ziip, icf."""
+    polarization: Text | None = None
+    """On a mainframe: vertical, horizontal."""
     memory_bytes: Count | None = None
     minimum: dict[str, Told[float]] = field(default_factory=dict)
     """Of entitlement, virtual, memory_bytes."""

@@ -3,9 +3,13 @@
 //! `slock_spinb4confer` turns), then confers: it gives its core and the rest of its slice to the
 //! holder. When it runs again and the holder still does not, it spins anew.
 //!
-//! A vertical-high logical core of PR/SM at home is as good as dedicated: it spins on and keeps its
-//! core (assumed: what PR/SM does with a yield of such a core is not published). A gift does not
-//! draw one from its home either: it is the time that is given to it, and it uses that at home.
+//! Guests of PR/SM do the same by diagnose X'9C': who finds that the lock's holder does not run
+//! names it and gives up what is left of its interval, which goes to the holder (US patent
+//! 8,689,230; Linux asks so in `arch/s390/lib/spinlock.c`). No polarization is left out there, so
+//! a vertical-high logical core gives too: its time, and its core if no other one is free. What it
+//! keeps, because the holder has no use for it in this window, it uses at home when that one
+//! leaves, or when it must. A gift does not draw a vertical-high core from its home either: it is
+//! the time that is given to it.
 
 use super::{Alarm, Partitions};
 use crate::hypervisor::{Capacity, Mode};
@@ -15,7 +19,7 @@ use crate::sim::meters::Reason;
 use crate::sim::world::World;
 
 /// Time a thread spins before it confers [ns]: a thousand turns (`slock_spinb4confer` is 1K on AIX
-/// 7.1) of some ten nanoseconds each. Assumed range 5 to 20 us.
+/// 7.1, `spin_retry` 1000 in Linux) of some ten nanoseconds each. Assumed range 5 to 20 us.
 const SPIN_NS: u64 = 10_000;
 
 impl World<Partitions> {
@@ -27,13 +31,10 @@ impl World<Partitions> {
         }
     }
 
-    /// A runner spins: it will confer, unless the core is its own home.
+    /// A runner spins: it will confer.
     pub(super) fn will_confer(&mut self, vp: VpId, core: CoreId) {
-        let home = self.sys.windows.slices[vp].home_core;
         if let Some(from) = self.at.cores[core].spin_from.ns() {
-            if home != Some(core) {
-                self.at.vps[vp].reaches = self.ask_at(from + SPIN_NS, Alarm::Lock(vp));
-            }
+            self.at.vps[vp].reaches = self.ask_at(from + SPIN_NS, Alarm::Lock(vp));
         }
     }
 
@@ -69,8 +70,35 @@ impl World<Partitions> {
         self.at.vps[holder].debt_ns += cost;
         self.sys.windows.queues.remove(partition, holder);
         self.give_slice(sibling, holder, core);
+        if self.sys.windows.slices[sibling].home_core == Some(core) {
+            return self.lend_home(sibling, holder, core);
+        }
         self.put_holder(holder, core);
         self.make_ready(sibling);
+    }
+
+    /// The home of a vertical-high sibling is free for the holder, which takes another core first.
+    /// Who gave it must not throw the holder off at once for what it kept.
+    fn lend_home(&mut self, sibling: VpId, holder: VpId, home: CoreId) {
+        let chip = self.at.cores[home].chip;
+        self.sys.windows.sets.set_idle(chip, home);
+        self.seek_core(holder);
+        if self.at.cores[home].running == Some(holder)
+            && self.sys.windows.slices[sibling].slice_ns > 0
+        {
+            self.wait_from_now(sibling, Mode::Ready);
+            if self.claim(sibling) {
+                self.enqueue(sibling);
+            } else {
+                self.set_mode(sibling, Mode::Exhausted);
+            }
+        } else {
+            self.make_ready(sibling);
+        }
+        if self.at.cores[home].running.is_none() {
+            self.sys.windows.sets.take_idle(chip, home);
+            self.hand_on(home);
+        }
     }
 
     /// A sibling's slice goes to the holder. More than the holder can use in this window would be

@@ -333,6 +333,9 @@ def set_on_mainframe(planned: Sequence[Planned], threads: int, notices: list[Not
             }
             if one.facts.capped is not None:
                 found["capped"] = Value(one.facts.capped.value, str(one.facts.capped.where))
+            if one.facts.polarization is not None:
+                told = one.facts.polarization
+                found["polarization"] = Value(told.value, str(told.where))
         else:
             found = own_cores(one)
         if one.facts.core_type is not None:

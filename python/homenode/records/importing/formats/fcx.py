@@ -18,8 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import _engine
-from homenode.records.importing.facts import Facts, Quantity, Told, Took
-from homenode.records.importing.formats.fcxprocessors import Together, by_interval, by_report
+from homenode.records.importing.facts import Facts, PartitionFacts, Quantity, Told, Took
+from homenode.records.importing.formats.fcxprocessors import (
+    Together,
+    by_interval,
+    by_report,
+    own_cores,
+    polarization,
+)
 from homenode.records.importing.formats.fcxtimes import Line, Times, strange_date
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import Notice, head_text
@@ -35,10 +41,11 @@ _HEADING = re.compile(
     r"^[1\f ]*FCX\d{3} +(CPU|Run|Data for) |\(From FCX\d{3}\b|<-- Device Descr\. -->", re.MULTILINE
 )
 _TYPES = ("cp", "ifl", "ziip", "icf")
+_POLARIZATIONS = ("vertical", "horizontal")
 _TYPE = re.compile(r"\d{4}")
 """A machine's type."""
 _LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG = "FCX126", "FCX112", "FCX114", "FCX302", "FCX304"
-_CPU = "FCX100"
+_CPU, _SYSSET = "FCX100", "FCX154"
 _LOGS = {
     "FCX299": ("Util %", None, "Online", "utilisation of z/VM's processors"),
     "FCX225": ("Pct Busy", "On-line", "On-line", "busy of z/VM's processors"),
@@ -46,11 +53,11 @@ _LOGS = {
 """Reports on the partition with z/VM by interval, the one that counts first: percent, of how many
 processors (of one if none), how many there are, what it is.
 """
+_TAKEN = (_LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG, _CPU, _SYSSET, *_LOGS)
 _SHOWN = {
     "FCX102": "SYSTEM",
     "FCX108": "DEVICE",
     "FCX113": "UPAGE",
-    "FCX154": "SYSSET",
     "FCX176": "CTLUNIT",
     "FCX239": "PROCSUM",
     "FCX265": "LOCKLOG",
@@ -122,12 +129,13 @@ class _Reading:
                 name = f"{report['number']} {_SHOWN[report['number']]}"
                 text = "no scenario that is imported holds anything of it; --tables keeps it"
                 self._notice(f"{name} is only shown: {text}", report)
-            elif report["number"] not in (_LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG, _CPU, *_LOGS):
+            elif report["number"] not in _TAKEN:
                 text = "is not known; nothing of it is taken, --tables keeps it"
                 self._notice(f"{report['number']} {text}", report)
         self._tell_strange_dates()
         partitions = list(_by_partition(self._rows(_LPAR)))
         zvm = self._log(partitions)
+        self._tell_settings(taken=zvm is not None)
         if partitions:
             self._tell_partitions(partitions, zvm)
         elif zvm is None:
@@ -281,10 +289,32 @@ class _Reading:
             where = self.source.at(processors[0].line)
             self.facts.tell(partition, "logical", Told(_at_once(processors), where))
             self._tell_type(name, processors[0])
-            if {row.cells.get("PPD") for row in processors} == {"Ded"}:
+            if own_cores(processors):
                 self.facts.tell(partition, "mode", Told("dedicated", where))
+        self._tell_polarization(partition, processors)
         self._add_log(name, rows)
         return name
+
+    def _tell_polarization(self, partition: PartitionFacts, processors: list[Line]) -> None:
+        """How the entitlement of the partition with z/VM lies on its processors."""
+        for row in self._rows(_SYSSET):
+            value = row.cells.get("Value", "").lower()
+            if row.cells.get("Setting") == "Polarization" and value in _POLARIZATIONS:
+                self.facts.tell(partition, "polarization", Told(value, self.source.at(row.line)))
+                return
+        if (found := polarization(processors)) is not None:
+            told: Told[object] = Told(found[0], self.source.at(found[1].line))
+            self.facts.tell(partition, "polarization", told)
+
+    def _tell_settings(self, *, taken: bool) -> None:
+        """Of CP's settings a scenario of recorded use has the polarization alone."""
+        if (report := self._report(_SYSSET)) is None:
+            return
+        text = "is only shown: no other report of this file tells of z/VM's processors"
+        if taken:
+            text = "tells of their polarization; all else is left out, for what is recorded is"
+            text += " played without CP"
+        self._notice(f"FCX154 SYSSET {text}; --tables keeps it", report)
 
     def _processors(self, rows: list[Line]) -> list[Line]:
         """Rows of PRCLOG, one of each processor over all of the time, or by interval."""

@@ -5,13 +5,16 @@ Performance Toolkit on an interval each (FCX100 CPU), or with rows at the end of
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 
 from homenode.records.importing.formats.fcxtimes import Line, Times
+
+_VERTICAL = re.compile(r"V[hml]")
 
 
 @dataclass
@@ -112,3 +115,27 @@ def _with_moments(rows: list[Line], times: Times) -> Iterator[tuple[Line, dateti
             known.add((report, name))
             before = (row, moment)
         yield row, moment
+
+
+def own_cores(processors: Iterable[Line]) -> bool:
+    """Whether every processor has a core of its own, by the column PPD: `Ded`, or behind what it
+    is of a vertical polarization a D (`VhD`).
+    """
+    told = {row.cells.get("PPD", "") for row in processors}
+    return bool(told) and all(
+        one == "Ded" or (_VERTICAL.match(one) and one[2:] == "D") for one in told
+    )
+
+
+def polarization(processors: Iterable[Line]) -> tuple[str, Line] | None:
+    """What PPD says of the polarization, and where: `Vh`, `Vm`, `Vl` or `Hor`; nothing if some are
+    of one and some of the other, as when it was changed.
+    """
+    found: dict[str, Line] = {}
+    for row in processors:
+        told = row.cells.get("PPD", "")
+        if _VERTICAL.match(told):
+            found.setdefault("vertical", row)
+        elif told.startswith("Hor"):
+            found.setdefault("horizontal", row)
+    return next(iter(found.items())) if len(found) == 1 else None

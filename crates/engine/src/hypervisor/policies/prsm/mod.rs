@@ -173,6 +173,10 @@ impl Policy for Prsm {
     }
 
     fn spare(&self, view: View, vp: VpId) -> Option<CoreId> {
+        // A vertical-high core that lent its home out has its time there and nowhere else.
+        if let Some(home) = view.windows.slices[vp].home_core {
+            return Some(home);
+        }
         // Who is beyond its share first, then who can't get all of it any more; of those the one
         // whose partition has used most beyond its share, then who needs least. Never a
         // vertical-high core at home.
@@ -309,13 +313,15 @@ fn excess_runners(
 }
 
 /// The waiting logical core that fits a core best: at home there, last on it, homed on its node,
-/// or the first.
+/// or the first. One that is entitled to time at home is for no other core.
 fn best_fit(view: View, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
     let (lot, node) = (&view.windows.lots[core], view.state.cores[core].node);
     let mut fit: Option<(u8, VpId)> = None;
-    let own_type = queue
-        .iter()
-        .filter(|vp| Some(pool_of(view, **vp)) == lot.pool);
+    let own_type = queue.iter().filter(|vp| {
+        let it = &view.windows.slices[**vp];
+        let bound = it.capacity == Capacity::Entitled && it.home_core.is_some_and(|at| at != core);
+        !bound && Some(pool_of(view, **vp)) == lot.pool
+    });
     for &vp in own_type.take(LOOK_AHEAD) {
         let waiting = &view.state.vps[vp];
         let rank = match () {
