@@ -14,7 +14,7 @@ from homenode.model.numbers import number
 from homenode.model.spec import PartitionSpec
 from homenode.planner.confirm import unsteady
 from homenode.planner.problem import Problem
-from homenode.planner.rules import MEETS_DEMAND
+from homenode.planner.rules import MEETS_DEMAND, NO_LESS_WORK
 from homenode.simulate.run import Run
 
 
@@ -87,6 +87,8 @@ def held_in_words(ones: Sequence[Overload], forbids: Sequence[str]) -> str:
     named = ". ".join(map(str, ones))
     it = "it" if len(ones) == 1 else "them"
     within = f" while this holds: {listed(forbids, 6)}" if forbids else ""
+    if NO_LESS_WORK in forbids:
+        within += " (who may do less is named by advise.gives_way)"
     names = listed(one.partition for one in ones)
     return (
         f"{named}. Nothing that may change gives {it} room{within}. All else is advised with "

@@ -103,7 +103,7 @@ impl State {
         };
         let busy = doing.served * load.vps;
         let worked = busy * (1.0 - doing.stalled);
-        let left = vps - busy;
+        let left = vps.min(doing.quota) - busy;
         let demand = &form.demand;
         let daemon_wakes = demand.daemons_per_ns * (vps - load.vps).max(0.0) / vps;
         let daemons = demand.daemons() * doing.ns[1] + daemon_wakes * own;
