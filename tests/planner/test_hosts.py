@@ -167,3 +167,12 @@ def test_a_host_maps_with_larger_pages_what_walks_of_tables_cost_more_than_they_
     with pytest.raises(HomenodeError, match="pages") as caught:
         advise(asked, free=["pages"], confirm=False)
     assert "whose tables are walked" in str(caught.value)
+
+
+def test_guests_of_a_server_are_kept_apart_by_socket() -> None:
+    """Two that share the first of two sockets, which are one node."""
+    one = HOST.format(policy="", kvm="kvm = {}", more=', cpuset = "0-35"')
+    other = one[one.index("[[partition]]") :].replace('"one"', '"two"')
+    told = Scenario.from_toml(f'{one}\n{other}\n[advise]\napart = [["one", "two"]]\n')
+    found = advise(told, free=["cpuset"], confirm=False)
+    assert [str(change.after) for change in found.best[0].changes] == ["36-71"]

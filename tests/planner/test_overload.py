@@ -156,7 +156,9 @@ def test_what_forbids_room_is_told_where_nobody_asked_for_it(tmp_path: Path) -> 
 
 
 def test_who_gives_way_may_do_less(tmp_path: Path) -> None:
-    told = Scenario.from_toml(BESIDE_LOOPS + '\n[advise]\ngives_way = ["batch"]\npinned = ["batch"]\n')
+    told = Scenario.from_toml(
+        BESIDE_LOOPS + '\n[advise]\ngives_way = ["batch"]\npinned = ["batch"]\n'
+    )
     found = advise(told, free=["virtual"], out=tmp_path, confirm=False)
     assert found.best
     assert not found.overloaded[0].held

@@ -37,7 +37,9 @@ def on_host(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[str]
         yield from kind[_WORDS[change.word]](quote(domain.name), domain)
         if change.word == "virtual" and _is_more(change):
             yield from kind["more"](quote(domain.name), domain)
-        if _WORDS[change.word] == "pins" and _nodes(domain) != _nodes(domain_of(before, domain.name)):
+        if _WORDS[change.word] == "pins" and _nodes(domain) != _nodes(
+            domain_of(before, domain.name)
+        ):
             yield from kind["memory"](quote(domain.name), domain)
 
 
@@ -145,7 +147,9 @@ _VIRSH: dict[str, Says] = {
 }
 _XL: dict[str, Says] = {
     "virtual": _one("xl vcpu-set {name} {virtual}"),
-    "more": _one("# (up to maxvcpus of its configuration; beyond it write that and create it anew)"),
+    "more": _one(
+        "# (up to maxvcpus of its configuration; beyond it write that and create it anew)"
+    ),
     "memory": _one(
         '# Memory goes with cpus = "{cpus}" in its configuration, when it is created anew;',
         "# until then it is where it was.",

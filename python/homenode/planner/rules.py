@@ -193,7 +193,9 @@ def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
     slower = wishes.told.slower
     for index, name in enumerate(cost.names):
         before = float(cost.now.response_ns[index])
-        is_told = name in cost.held or name in wishes.told.gives_way or ("response", name) in limited
+        is_told = (
+            name in cost.held or name in wishes.told.gives_way or ("response", name) in limited
+        )
         if is_told or not np.isfinite(before) or before <= 0:
             continue
         where = wishes.where("slower")
@@ -344,13 +346,13 @@ def _of_place(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
             f"{', '.join(group)} apart",
             lambda s, members=tuple(indices): _same_node(cost, s, members),  # type: ignore[misc]
             wishes.where("apart", row),
-            linear=("apart", tuple(indices)),
+            # The exact solver knows nodes alone.
+            linear=("apart", tuple(indices)) if len(cost.node_cores) > 1 else None,
         )
 
 
 def _same_node(cost: Cost, solved: Solved, members: Sequence[int]) -> Floats:
-    """How many pairs have a node in common."""
-    there = np.zeros((len(solved.rows), len(cost.node_cores)))
-    for index in members:
-        there += cost.solver.features.column(index, "nodes", solved.options) > 0
+    """How many pairs have a node in common, or a chip of a machine that is one node."""
+    tell = cost.solver.features.column
+    there = sum((tell(index, "places", solved.options) > 0).astype(float) for index in members)
     return np.asarray(np.maximum(there - 1, 0).sum(axis=1))

@@ -103,7 +103,11 @@ class Advise(Table):
     )
     apart: Annotated[
         list[Annotated[list[Name], Field(min_length=2, max_length=256)]], Field(max_length=256)
-    ] = Field(default_factory=list, description="partitions that are at home on different nodes")
+    ] = Field(
+        default_factory=list,
+        description="partitions that are at home on different nodes, on a server that is one node"
+        " on different sockets",
+    )
     limit: Annotated[list[Limit], Field(max_length=1024)] = Field(
         default_factory=list, description="limits of the response"
     )
