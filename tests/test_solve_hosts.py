@@ -10,6 +10,7 @@ import pytest
 
 from homenode import _engine
 from homenode.errors import HomenodeError
+from homenode.report.solved import solved_lines
 from homenode.simulate.scenario import Scenario
 
 HEAD = """
@@ -144,6 +145,25 @@ def test_a_host_with_room_is_as_simulated(policy: str, threads: int, workload: s
         totals = by["totals"]
         each = totals["busy_ns"] / totals["instructions"]
         assert one["cores"] / one["instructions"] * 1e9 == pytest.approx(each, rel=0.03)
+
+
+def test_it_is_said_where_a_run_counts_before_threads_are_at_their_memory(
+    tmp_path: Path,
+) -> None:
+    """A minute later cores are nearer to what is solved."""
+    rate = '{ kind = "transactions", rate = "250/s", profile = "oltp" }'
+    text = HEAD.format(policy="linux", threads=2) + guest("one", rate, 8) + guest("two", rate, 8)
+    early = Scenario.from_toml(text)
+    late = early.with_({"run.warmup": "60 s", "run.duration": "4 s"})
+    said = [any("drawn" in line for line in solved_lines([one.solve()])) for one in (early, late)]
+    assert said == [True, False]
+    solved = sum(early.solve().means(name, ["physc"])[0] or 0.0 for name in ("one", "two"))
+    cores = [
+        sum(one.run(out=tmp_path).metrics[name]["physc"].mean or 0.0 for name in ("one", "two"))
+        for one in (early, late)
+    ]
+    assert cores[0] > 1.1 * solved
+    assert abs(cores[1] / solved - 1) < 0.6 * (cores[0] / solved - 1)
 
 
 def test_processes_that_wake_each_other_are_simulated_only() -> None:

@@ -73,19 +73,30 @@ impl State {
             doing.beside = doing.beside.min(left.max(0.0));
             doing.polls = doing.polls.min(doing.beside);
         }
-        self.leave_processors(forms.len());
+        self.leave_processors();
         change
     }
 
-    /// Polling takes what work leaves of the processors.
-    fn leave_processors(&mut self, partitions: usize) {
+    /// Polling takes what work leaves of the processors that it may use.
+    fn leave_processors(&mut self) {
         let Some(host) = &mut self.host else { return };
-        let of = |doing: &Doing| (doing.served * doing.load.vps, doing.beside);
-        let all = self.doing.iter().take(partitions).map(of);
-        let (worked, beside) = all.fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-        let cpus: f64 = host.lots.iter().map(|lot| lot.cpus - lot.taken).sum();
-        let room = (cpus - worked).max(0.0) * host.room / beside.max(1e-12);
-        host.room += 0.5 * (room.clamp(1e-3, 1.0) - host.room);
+        let mut worked = vec![0.0; host.lots.len()];
+        let mut beside = worked.clone();
+        let rooms: Vec<f64> = (0..self.doing.len()).map(|at| host.room_of(at)).collect();
+        for unit in &host.units {
+            let doing = &self.doing[unit.partition];
+            for (lot, part) in &unit.lots {
+                let there = unit.share * part;
+                worked[*lot] += there * doing.served * doing.load.vps;
+                let polls = there * host.rooms[*lot] / rooms[unit.partition].max(1e-12);
+                beside[*lot] += polls * doing.beside;
+            }
+        }
+        for (at, lot) in host.lots.iter().enumerate() {
+            let left = (lot.cpus - lot.taken - worked[at]).max(0.0);
+            let room = left * host.rooms[at] / beside[at].max(1e-12);
+            host.rooms[at] += 0.5 * (room.clamp(1e-3, 1.0) - host.rooms[at]);
+        }
     }
 }
 
