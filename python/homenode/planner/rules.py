@@ -39,7 +39,7 @@ class Simulated:
     """Cores that all partitions use together."""
     unsteady: Mapping[str, str]
     """Partitions that do not meet their demand, and why."""
-    longer: Callable[[str, float], Estimate] = lambda name, times: Estimate(None)
+    longer: Callable[[str, float], Estimate] = lambda _, __: Estimate(None)
     """Of a partition, the mean response beyond so many times that of the layout as it is [ms], with
     the interval of the pairs of replications that saw the same arrivals.
     """
