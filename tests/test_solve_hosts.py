@@ -87,6 +87,38 @@ def test_a_quota_binds_and_leaves_what_its_work_waits_unknown() -> None:
     assert solved.limited == ("a",)
 
 
+SHORT = "profile = {{ base = \"{}\", instructions = 1e5 }}"
+
+
+def polling(work: str, more: str, *beside: str) -> tuple[float, float]:
+    """Cores of a guest that polls, solved and simulated."""
+    told = layout(guest("a", work, 4, more), *beside)
+    answer = json.loads(_engine.simulate(json.dumps(told.spec()), 0, lambda _: True))
+    simulated = answer["partitions"][0]["totals"]["busy_ns"] / 2e9
+    return told.solve().metric("a", "physc").mean or 0.0, simulated
+
+
+def test_polling_is_part_of_a_quota() -> None:
+    """Without it the guest polls for a good part of the time."""
+    profile = SHORT.format("java")
+    work = f'{{ kind = "users", count = 2800, bursts = 20, wait = "5 ms", think = "200 ms", {profile} }}'
+    free, _ = polling(work, "")
+    solved, simulated = polling(work, ', quota = "240 ms", period = "100 ms"')
+    assert free > 3.0
+    assert solved == pytest.approx(2.4, rel=1e-2)
+    assert simulated == pytest.approx(2.4, rel=1e-2)
+
+
+def test_nobody_polls_on_processors_that_others_fill() -> None:
+    """Four of 36, of which loops kept to the same ones leave nothing."""
+    profile, kept = SHORT.format("oltp"), ', cpuset = "0-3"'
+    work = f'{{ kind = "transactions", rate = "70/s", bursts = 100, wait = "1 ms", {profile} }}'
+    alone, _ = polling(work, kept)
+    solved, simulated = polling(work, kept, guest("b", LOOPS.format(8), 8, kept))
+    assert solved == pytest.approx(simulated, rel=0.25)
+    assert solved < 0.6 * alone
+
+
 def test_a_set_of_processors_is_cut_with_that_of_the_group_above() -> None:
     """Of four that a tenant has, all that each of two groups may use, by weight."""
     groups = '[[cgroup]]\nname = "tenant"\ncpuset = "0-3"\n'

@@ -211,3 +211,35 @@ def test_a_cap_is_lifted_where_it_is_all_that_is_in_the_way() -> None:
     (late,) = found.overloaded
     assert late.has == pytest.approx(1.0, abs=0.01)
     assert 1.1 < late.wants < 2.2
+
+
+@pytest.mark.parametrize(
+    ("text", "free", "least"),
+    [
+        (layouts.partition("a", rate=1200, entitlement=1, virtual=1), ["virtual"], 5),
+        (
+            layouts.partition("a", rate=800).replace(
+                'mode = "shared", entitlement = 2.0, virtual = 8', 'mode = "dedicated", cores = 1'
+            ),
+            ["cores"],
+            4,
+        ),
+    ],
+)
+def test_more_than_four_times_as_much_may_be_what_it_wants(
+    text: str, free: list[str], least: int
+) -> None:
+    found = advise(layouts.scenario(text), free=free, confirm=False)
+    (change,) = found.best[0].changes
+    assert float(str(change.after)) >= least
+
+
+def test_a_guest_may_have_as_many_processors_as_it_wants() -> None:
+    """Six and more of the 72 of its host."""
+    text = BESIDE_LOOPS.replace("sockets = 1\ncores_per_socket = 4\n", "")
+    told = Scenario.from_toml(
+        text.replace("virtual = 2", "virtual = 1", 1).replace("260/s", "1000/s")
+        + '\n[advise]\npinned = ["batch"]\n'
+    )
+    found = advise(told, free=["virtual"], confirm=False)
+    assert [int(str(one.after)) > 4 for one in found.best[0].changes] == [True]

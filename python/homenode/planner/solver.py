@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -98,6 +99,20 @@ def features_of(machine: Any, form: PartitionSpec) -> Features:
         places=share if nodes > 1 else chips,
         memory=memory,
     )
+
+
+def offered(partition: PartitionSpec) -> float:
+    """Transactions that come in a second, whether or not earlier ones are done."""
+    loads: list[Any] = [partition, *partition.get("beside", ())]
+    return fsum(_arriving(one["workload"], one["profile"]) for one in loads)
+
+
+def _arriving(workload: Any, profile: Any) -> float:
+    if "instructions_per_s" in workload:
+        lengths, rates = workload["lengths_ns"], workload["instructions_per_s"]
+        mean = float(np.average(rates, weights=lengths))
+        return mean / float(profile["instructions_per_unit"])
+    return float(workload.get("rate_per_s", 0.0))
 
 
 class Told:
