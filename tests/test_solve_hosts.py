@@ -87,7 +87,7 @@ def test_a_quota_binds_and_leaves_what_its_work_waits_unknown() -> None:
     assert solved.limited == ("a",)
 
 
-SHORT = "profile = {{ base = \"{}\", instructions = 1e5 }}"
+SHORT = 'profile = {{ base = "{}", instructions = 1e5 }}'
 
 
 def polling(work: str, more: str, *beside: str) -> tuple[float, float]:
@@ -100,8 +100,8 @@ def polling(work: str, more: str, *beside: str) -> tuple[float, float]:
 
 def test_polling_is_part_of_a_quota() -> None:
     """Without it the guest polls for a good part of the time."""
-    profile = SHORT.format("java")
-    work = f'{{ kind = "users", count = 2800, bursts = 20, wait = "5 ms", think = "200 ms", {profile} }}'
+    comes = 'kind = "users", count = 2800, bursts = 20, wait = "5 ms", think = "200 ms"'
+    work = f"{{ {comes}, {SHORT.format('java')} }}"
     free, _ = polling(work, "")
     solved, simulated = polling(work, ', quota = "240 ms", period = "100 ms"')
     assert free > 3.0
