@@ -119,6 +119,15 @@ def test_nobody_polls_on_processors_that_others_fill() -> None:
     assert solved < 0.6 * alone
 
 
+def test_a_guest_on_both_sockets_takes_no_side() -> None:
+    """Two alike, on a socket each, and a third whose memory is on both by halves."""
+    profile = 'profile = { base = "oltp", instructions = 4e6 }'
+    work = f'{{ kind = "transactions", rate = "4000/s", {profile} }}'
+    each = [guest(name, work, 24) for name in ("a", "b")]
+    found = cores(layout(*each, guest("c", LOOPS.format(16), 16), threads=2))
+    assert found["a"] == pytest.approx(found["b"], rel=0.02)
+
+
 def test_a_set_of_processors_is_cut_with_that_of_the_group_above() -> None:
     """Of four that a tenant has, all that each of two groups may use, by weight."""
     groups = '[[cgroup]]\nname = "tenant"\ncpuset = "0-3"\n'

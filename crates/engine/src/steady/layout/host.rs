@@ -492,13 +492,17 @@ impl Host {
 }
 
 /// Memory domain that a thread at this place of its partition's is drawn to: that with most of the
-/// memory if all fit there, else dealt out by the memory.
+/// memory if all fit there, else dealt out by the memory. None where several have as much.
 fn preferred(tree: &Topology, form: &Form, place: f64) -> Option<usize> {
     let shares = form.threads.drawn.as_ref()?;
     let most = (0..shares.len())
         .rev()
         .max_by(|a, b| shares[*a].total_cmp(&shares[*b]))?;
     let chips = tree.chips_beside(crate::ids::MemoryId::new(most)).len();
+    let alike = |share: &&f64| (**share - shares[most]).abs() < 1e-9;
+    if shares.iter().filter(alike).count() > 1 {
+        return None; // As much of it is elsewhere.
+    }
     if form.filled.vps() as usize <= chips * usize::from(tree.cores_per_chip) {
         return Some(most);
     }
