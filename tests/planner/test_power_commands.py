@@ -7,7 +7,7 @@ from pathlib import Path
 
 import layouts
 
-from homenode.planner import Change
+from homenode.planner import Change, advise
 from homenode.planner.commands import commands
 from homenode.planner.reasons import told_change
 
@@ -41,3 +41,13 @@ def test_a_tenth_of_a_core_is_no_single_core() -> None:
     change = Change("a", "entitlement", "partition.a.processors.entitlement", 40, 8.1, "")
     assert told_change(change) == "a entitled to 8.1 cores (40)"
     assert told_change(dataclasses.replace(change, after=1)) == "a entitled to 1 core (40)"
+
+
+def test_parts_are_told_where_they_are_created(tmp_path: Path) -> None:
+    """Not once more by paths, and not on the way back, where they are gone."""
+    told = layouts.scenario(layouts.partition("big", rate=2600, entitlement=8, virtual=24))
+    (best,) = advise(told, free=["split", "home"], out=tmp_path, best=1).best
+    assert "split" in {one.word for one in best.changes}
+    lines = [*best.commands, *best.back]
+    assert any(line.startswith("mksyscfg") and "name=big1" in line for line in lines)
+    assert not any(line.startswith("# partition.") for line in lines)

@@ -102,7 +102,10 @@ def _made_anew(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[s
     yield f"# Then their work moves to them, and {listed(gone, 6)} can be removed."
     if _policy(after) == "phyp":
         yield from hmc.removed(gone)
-    yield from _as_comments([one for one in changes if one.word not in VARIANTS])
+    others = (one for one in changes if one.word not in VARIANTS)
+    # What is new is created as it is to be.
+    stays = {*before.partitions} & {*after.partitions}
+    yield from _as_comments([one for one in others if one.partition in stays])
 
 
 def _as_comments(changes: Sequence[Change]) -> tuple[str, ...]:
