@@ -10,6 +10,7 @@ import pytest
 
 from homenode import _engine
 from homenode.errors import HomenodeError
+from homenode.report.solved import solved_lines
 from homenode.simulate.scenario import Scenario
 
 HEAD = """
@@ -86,6 +87,47 @@ def test_a_quota_binds_and_leaves_what_its_work_waits_unknown() -> None:
     assert solved.limited == ("a",)
 
 
+SHORT = 'profile = {{ base = "{}", instructions = 1e5 }}'
+
+
+def polling(work: str, more: str, *beside: str) -> tuple[float, float]:
+    """Cores of a guest that polls, solved and simulated."""
+    told = layout(guest("a", work, 4, more), *beside)
+    answer = json.loads(_engine.simulate(json.dumps(told.spec()), 0, lambda _: True))
+    simulated = answer["partitions"][0]["totals"]["busy_ns"] / 2e9
+    return told.solve().metric("a", "physc").mean or 0.0, simulated
+
+
+def test_polling_is_part_of_a_quota() -> None:
+    """Without it the guest polls for a good part of the time."""
+    comes = 'kind = "users", count = 2800, bursts = 20, wait = "5 ms", think = "200 ms"'
+    work = f"{{ {comes}, {SHORT.format('java')} }}"
+    free, _ = polling(work, "")
+    solved, simulated = polling(work, ', quota = "240 ms", period = "100 ms"')
+    assert free > 3.0
+    assert solved == pytest.approx(2.4, rel=1e-2)
+    assert simulated == pytest.approx(2.4, rel=1e-2)
+
+
+def test_nobody_polls_on_processors_that_others_fill() -> None:
+    """Four of 36, of which loops kept to the same ones leave nothing."""
+    profile, kept = SHORT.format("oltp"), ', cpuset = "0-3"'
+    work = f'{{ kind = "transactions", rate = "70/s", bursts = 100, wait = "1 ms", {profile} }}'
+    alone, _ = polling(work, kept)
+    solved, simulated = polling(work, kept, guest("b", LOOPS.format(8), 8, kept))
+    assert solved == pytest.approx(simulated, rel=0.25)
+    assert solved < 0.6 * alone
+
+
+def test_a_guest_on_both_sockets_takes_no_side() -> None:
+    """Two alike, on a socket each, and a third whose memory is on both by halves."""
+    profile = 'profile = { base = "oltp", instructions = 4e6 }'
+    work = f'{{ kind = "transactions", rate = "4000/s", {profile} }}'
+    each = [guest(name, work, 24) for name in ("a", "b")]
+    found = cores(layout(*each, guest("c", LOOPS.format(16), 16), threads=2))
+    assert found["a"] == pytest.approx(found["b"], rel=0.02)
+
+
 def test_a_set_of_processors_is_cut_with_that_of_the_group_above() -> None:
     """Of four that a tenant has, all that each of two groups may use, by weight."""
     groups = '[[cgroup]]\nname = "tenant"\ncpuset = "0-3"\n'
@@ -144,6 +186,25 @@ def test_a_host_with_room_is_as_simulated(policy: str, threads: int, workload: s
         totals = by["totals"]
         each = totals["busy_ns"] / totals["instructions"]
         assert one["cores"] / one["instructions"] * 1e9 == pytest.approx(each, rel=0.03)
+
+
+def test_it_is_said_where_a_run_counts_before_threads_are_at_their_memory(
+    tmp_path: Path,
+) -> None:
+    """A minute later cores are nearer to what is solved."""
+    rate = '{ kind = "transactions", rate = "250/s", profile = "oltp" }'
+    text = HEAD.format(policy="linux", threads=2) + guest("one", rate, 8) + guest("two", rate, 8)
+    early = Scenario.from_toml(text)
+    late = early.with_({"run.warmup": "60 s", "run.duration": "4 s"})
+    said = [any("drawn" in line for line in solved_lines([one.solve()])) for one in (early, late)]
+    assert said == [True, False]
+    solved = sum(early.solve().means(name, ["physc"])[0] or 0.0 for name in ("one", "two"))
+    cores = [
+        sum(one.run(out=tmp_path).metrics[name]["physc"].mean or 0.0 for name in ("one", "two"))
+        for one in (early, late)
+    ]
+    assert cores[0] > 1.1 * solved
+    assert abs(cores[1] / solved - 1) < 0.6 * (cores[0] / solved - 1)
 
 
 def test_processes_that_wake_each_other_are_simulated_only() -> None:

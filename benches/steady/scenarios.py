@@ -325,6 +325,34 @@ def soft(dice: random.Random) -> tuple[Table, list[float]]:
     return data, shares
 
 
+def cpusets(dice: random.Random) -> tuple[Table, list[float]]:
+    """Guests and plain processes of a Linux host, some kept to a few of its processors, some held
+    by a quota.
+    """
+    data, shares = host(dice, "linux")
+    machine, partitions = cast(Any, data["machine"]), cast(Any, data["partition"])
+    cores = 64 if "epyc" in machine["model"] else 18
+    socket = cores * machine["threads"]
+    for at, one in enumerate(partitions):
+        processors = one["processors"]
+        virtual = processors["virtual"]
+        if dice.random() < 0.3:
+            del one["kvm"]
+        if dice.random() < 0.5:
+            count = min(socket, dice.choice([socket, virtual, 2 * virtual, max(2, virtual // 2)]))
+            first = dice.choice([0, 0, socket])
+            if dice.random() < 0.3:
+                first += dice.randrange(0, socket - count + 1)
+            processors["cpuset"] = f"{first}-{first + count - 1}"
+            shares[at] *= min(1.0, count / virtual)
+        if dice.random() < 0.25:
+            most = dice.choice([0.3, 0.6, 0.9])
+            processors["quota"] = f"{round(100 * most * virtual)} ms"
+            processors["period"] = "100 ms"
+            shares[at] = min(shares[at], 0.8 * most)
+    return data, shares
+
+
 def interrupts(dice: random.Random) -> tuple[Table, list[float]]:
     """Partitions of any of these, most with devices whose interrupts cost something."""
     kind = dice.choice(["powervm", "dedicated", "prsm", "linux"])
@@ -449,6 +477,7 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "guests": guests,
     "locks": locks,
     "soft": soft,
+    "cpusets": cpusets,
     "busy_powervm": lambda dice: busy(dice, "powervm"),
     "busy_prsm": lambda dice: busy(dice, "prsm"),
     "busy_linux": lambda dice: busy(dice, "linux"),

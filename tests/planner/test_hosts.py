@@ -49,16 +49,40 @@ def told(kind: tuple[str, str], key: str, before: object, after: object, folder:
 
 
 @pytest.mark.parametrize(
-    ("kind", "line"),
+    ("kind", "line", "memory"),
     [
-        (KVM, 'for vcpu in $(seq 0 3); do virsh vcpupin one "$vcpu" {} --live --config; done'),
-        (XEN, "xl vcpu-pin one all {}"),
-        (PROCESSES, "systemctl set-property one.scope AllowedCPUs={}"),
+        (
+            KVM,
+            'for vcpu in $(seq 0 3); do virsh vcpupin one "$vcpu" {} --live --config; done',
+            [
+                "virsh numatune one --nodeset {nodes} --config",
+                "# (from its next start on: until then its memory is where it was)",
+            ],
+        ),
+        (
+            XEN,
+            "xl vcpu-pin one all {}",
+            [
+                '# Memory goes with cpus = "{cpus}" in its configuration, when it is created anew;',
+                "# until then it is where it was.",
+            ],
+        ),
+        (
+            PROCESSES,
+            "systemctl set-property one.scope AllowedCPUs={}",
+            ["systemctl set-property one.scope AllowedMemoryNodes={nodes}"],
+        ),
     ],
 )
-def test_pins_there_and_back(kind: tuple[str, str], line: str, tmp_path: Path) -> None:
+def test_pins_there_and_back(
+    kind: tuple[str, str], line: str, memory: list[str], tmp_path: Path
+) -> None:
+    """Processors alone would leave the memory behind, on which the advice counts."""
     found = told(kind, "pins", None, ("36-71",), tmp_path)
-    assert found == [line.format("36-71"), "", line.format("0-71")]
+    there, back = found[: found.index("")], found[found.index("") + 1 :]
+    assert (there[0], back[0]) == (line.format("36-71"), line.format("0-71"))
+    assert [one.format(cpus="36-71", nodes="1") for one in memory] == there[1:]
+    assert [one.format(cpus="0-71", nodes="0-1") for one in memory] == back[1:]
 
 
 def test_each_virtual_processor_at_its_place(tmp_path: Path) -> None:
@@ -74,13 +98,32 @@ def test_each_virtual_processor_at_its_place(tmp_path: Path) -> None:
 def test_cpusets_weights_and_counts(tmp_path: Path) -> None:
     assert "36-71" in told(KVM, "cpuset", "0-35", "36-71", tmp_path)[0]
     assert told(KVM, "virtual", 4, 8, tmp_path)[0] == "virsh setvcpus one 8 --live --config"
+    more = ["virsh setvcpus one 8 --maximum --config", "maxvcpus", "8 threads"]
+    for kind, word in zip((KVM, XEN, PROCESSES), more, strict=True):
+        lines = told(kind, "virtual", 4, 8, tmp_path)
+        assert word in " ".join(lines[: lines.index("")])
+        assert word not in " ".join(lines[lines.index("") :])
     assert told(XEN, "virtual", 4, 8, tmp_path)[0] == "xl vcpu-set one 8"
+    assert told(PROCESSES, "virtual", 1, 2, tmp_path)[-1].startswith("# one: 1 thread,")
     assert (
         told(XEN, "weight", 256, 512, tmp_path)[0] == "xl sched-credit2 --domain=one --weight=512"
     )
     lines = told(PROCESSES, "weight", 100, 300, tmp_path)
     assert lines[0] == "systemctl set-property one.scope CPUWeight=300"
     assert lines[-1].endswith("CPUWeight=100")
+
+
+def test_pages_are_those_of_a_definition(tmp_path: Path) -> None:
+    """Of 16 GiB, whose pages of 1 GiB are set aside before."""
+    policy, kvm = KVM
+    first = Scenario.from_toml(HOST.format(policy=policy, kvm=kvm, more=""))
+    path, values = "partition.one.kvm.page", ("4 KiB", "1 GiB")
+    one, other = (first.with_({path: value}).run(out=tmp_path) for value in values)
+    there = commands(one, other, [Change("one", "pages", path, *values, "")])
+    assert '<hugepages><page size="1048576" unit="KiB"/></hugepages>' in there[1]
+    assert there[2].startswith("# 16 of them")
+    back = commands(other, one, [Change("one", "pages", path, *reversed(values), "")])
+    assert [line.strip("# ") for line in back[1:]] == ["no <hugepages>"]
 
 
 def test_esxi_is_told_in_comments_alone(tmp_path: Path) -> None:
@@ -124,3 +167,12 @@ def test_a_host_maps_with_larger_pages_what_walks_of_tables_cost_more_than_they_
     with pytest.raises(HomenodeError, match="pages") as caught:
         advise(asked, free=["pages"], confirm=False)
     assert "whose tables are walked" in str(caught.value)
+
+
+def test_guests_of_a_server_are_kept_apart_by_socket() -> None:
+    """Two that share the first of two sockets, which are one node."""
+    one = HOST.format(policy="", kvm="kvm = {}", more=', cpuset = "0-35"')
+    other = one[one.index("[[partition]]") :].replace('"one"', '"two"')
+    told = Scenario.from_toml(f'{one}\n{other}\n[advise]\napart = [["one", "two"]]\n')
+    found = advise(told, free=["cpuset"], confirm=False)
+    assert [str(change.after) for change in found.best[0].changes] == ["36-71"]

@@ -152,4 +152,94 @@ def test_what_forbids_room_is_told_where_nobody_asked_for_it(tmp_path: Path) -> 
     found = advise(Scenario.from_toml(BESIDE_LOOPS), free=["virtual"], out=tmp_path, confirm=False)
     (late,) = found.overloaded
     assert late.held
-    assert "gives it room while this holds: no less work is done. " in found.told
+    assert "room while this holds: no less work is done (who may do less is named" in found.told
+
+
+def test_who_gives_way_may_do_less(tmp_path: Path) -> None:
+    told = Scenario.from_toml(
+        BESIDE_LOOPS + '\n[advise]\ngives_way = ["batch"]\npinned = ["batch"]\n'
+    )
+    found = advise(told, free=["virtual"], out=tmp_path, confirm=False)
+    assert found.best
+    assert not found.overloaded[0].held
+    assert {one.partition for one in found.best[0].changes} == {"late"}
+
+
+CONTENDED = """
+[machine]
+model = "intel-xeon-6240-2s"
+sockets = 1
+cores_per_socket = 4
+threads = 2
+
+[[partition]]
+name = "late"
+processors = { mode = "shared", virtual = 4, weight = 20 }
+memory = "8 GiB"
+workload = { kind = "transactions", rate = "150/s", profile = "oltp" }
+
+[[partition]]
+name = "batch"
+processors = { mode = "shared", virtual = 16, weight = 500 }
+memory = "8 GiB"
+workload = { kind = "loops", count = 16, endless = true, profile = "compute" }
+
+[run]
+warmup = "1 s"
+duration = "2 s"
+"""
+
+
+def test_what_forbids_several_changes_is_told() -> None:
+    """Neither weight alone is enough; both are, and then loops do less."""
+    told = Scenario.from_toml(CONTENDED)
+    found = advise(told, free=["weight"], confirm=False)
+    assert "room while this holds: no less work is done" in found.told
+    mended = told.with_({"advise.gives_way": ["batch"]})
+    (best, *_) = advise(mended, free=["weight"], confirm=False).best
+    assert len(best.changes) == 2
+    assert {one.partition for one in best.changes} == {"late", "batch"}
+
+
+def test_a_cap_is_lifted_where_it_is_all_that_is_in_the_way() -> None:
+    """What it does under its cap is no more than what it does without, though more processors
+    have work than may run.
+    """
+    one = layouts.partition("a", rate=300, entitlement=1, virtual=6, more=", capped = true")
+    found = advise(layouts.scenario(one), free=["capped"], confirm=False)
+    assert [str(change.after) for change in found.best[0].changes] == ["False"]
+    (late,) = found.overloaded
+    assert late.has == pytest.approx(1.0, abs=0.01)
+    assert 1.1 < late.wants < 2.2
+
+
+@pytest.mark.parametrize(
+    ("text", "free", "least"),
+    [
+        (layouts.partition("a", rate=1200, entitlement=1, virtual=1), ["virtual"], 5),
+        (
+            layouts.partition("a", rate=800).replace(
+                'mode = "shared", entitlement = 2.0, virtual = 8', 'mode = "dedicated", cores = 1'
+            ),
+            ["cores"],
+            4,
+        ),
+    ],
+)
+def test_more_than_four_times_as_much_may_be_what_it_wants(
+    text: str, free: list[str], least: int
+) -> None:
+    found = advise(layouts.scenario(text), free=free, confirm=False)
+    (change,) = found.best[0].changes
+    assert float(str(change.after)) >= least
+
+
+def test_a_guest_may_have_as_many_processors_as_it_wants() -> None:
+    """Six and more of the 72 of its host."""
+    text = BESIDE_LOOPS.replace("sockets = 1\ncores_per_socket = 4\n", "")
+    told = Scenario.from_toml(
+        text.replace("virtual = 2", "virtual = 1", 1).replace("260/s", "1000/s")
+        + '\n[advise]\npinned = ["batch"]\n'
+    )
+    found = advise(told, free=["virtual"], confirm=False)
+    assert [int(str(one.after)) > 4 for one in found.best[0].changes] == [True]

@@ -32,6 +32,11 @@ _CREATED = {
 """By the policy, the form that creates partitions, and what it writes."""
 _CREATED_ELSE = ("libvirt", "writes its domain, which virsh define takes, on a KVM host.")
 _HEAD = ('SYSTEM="managed system"', 'PROFILE="profile"')
+_NEITHER = {
+    frozenset({"home"}): "Homes",
+    frozenset({"memory"}): "Places of memory",
+    frozenset({"home", "memory"}): "Homes and places of memory",
+}
 _AT_ONCE = {"entitlement": "procunits", "virtual": "procs", "cores": "procs"}
 
 
@@ -45,7 +50,7 @@ def commands(before: Run, after: Run, changes: Sequence[Change]) -> tuple[str, .
     if policy == "dedicated":
         return tuple(_of_cells(before, after, changes))
     if policy in HOST_POLICIES:
-        return tuple(on_host(after, changes))
+        return tuple(on_host(before, after, changes))
     return tuple(on_mainframe(before, after) if policy == "prsm" else ()) or _as_comments(changes)
 
 
@@ -97,7 +102,10 @@ def _made_anew(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[s
     yield f"# Then their work moves to them, and {listed(gone, 6)} can be removed."
     if _policy(after) == "phyp":
         yield from hmc.removed(gone)
-    yield from _as_comments([one for one in changes if one.word not in VARIANTS])
+    others = (one for one in changes if one.word not in VARIANTS)
+    # What is new is created as it is to be.
+    stays = {*before.partitions} & {*after.partitions}
+    yield from _as_comments([one for one in others if one.partition in stays])
 
 
 def _as_comments(changes: Sequence[Change]) -> tuple[str, ...]:
@@ -139,7 +147,8 @@ def _on_power(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[st
         yield from at_once
     lines = _new(before, after)
     profiles = [line for line in lines if line.startswith(("chsyscfg", "chhwres"))]
-    comments = [line for line in lines if line.startswith("#")]
+    names = [*after.partitions]
+    comments = [line for line in lines if _of(line, names)]
     if profiles:
         yield "# Profiles, so that it lasts"
         yield from profiles
@@ -147,12 +156,23 @@ def _on_power(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[st
     if inside:
         yield "# In the partitions"
         yield from inside
-    moved = list(dict.fromkeys(one.partition for one in changes if one.word == "home"))
-    if moved:
-        yield "# Homes cannot be commanded; the optimizer brings memory and cores together:"
-        yield from (line for line in comments if ", home " in line and _of(line, moved))
-        yield f'optmem -m "$SYSTEM" -o start -t affinity -p {quote(",".join(moved))}'
-        yield 'lsmemopt -m "$SYSTEM" -r lpar -o currscore'
+    yield from _moved(changes, comments)
+
+
+def _moved(changes: Sequence[Change], comments: Sequence[str]) -> Iterator[str]:
+    """Homes and memory, which are asked for and cannot be commanded."""
+    to = [one for one in changes if one.word in ("home", "memory")]
+    if not to:
+        return
+    moved = list(dict.fromkeys(one.partition for one in to))
+    what = _NEITHER[frozenset(one.word for one in to)]
+    yield f"# {what} cannot be commanded; the optimizer brings memory and cores together:"
+    yield from (line for line in comments if ", home " in line and _of(line, moved))
+    for one in to:
+        if one.word == "memory":
+            yield f"# {one.partition}: memory of {plain(one.before)} to {plain(one.after)}"
+    yield f'optmem -m "$SYSTEM" -o start -t affinity -p {quote(",".join(moved))}'
+    yield 'lsmemopt -m "$SYSTEM" -r lpar -o currscore'
 
 
 def _of(line: str, names: Iterable[str]) -> bool:

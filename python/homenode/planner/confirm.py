@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,16 +128,19 @@ def is_sure(saving: Estimate, least: float) -> bool:
     return saving.ci95 is None or saving.mean > saving.ci95
 
 
-def _before(base: Run, groups: Groups) -> Callable[[str, str], float | None]:
-    """Means of the layout as it is, by the names of another one."""
+def _responses(run: Run, names: Sequence[str]) -> list[float]:
+    """Of each replication the mean response of partitions [ms], by their own means; empty where one
+    has none.
+    """
+    each = [[METRICS["response_ms_mean"].formula(one) for one in run.totals(n)] for n in names]
+    known = [[one for one in ones if one is not None] for ones in zip(*each, strict=True)]
+    return [math.fsum(ones) / len(ones) for ones in known] if all(known) else []
+
+
+def _before(base: Run, groups: Groups) -> Callable[[str], list[float]]:
+    """Responses of the layout as it is, by the names of another one."""
     names = {one: old for old, new in groups for one in new}
-
-    def mean(name: str, metric: str) -> float | None:
-        told = [base.metrics[one][metric].mean for one in names.get(name, (name,))]
-        known = [one for one in told if one is not None]
-        return math.fsum(known) / len(known) if known else None
-
-    return mean
+    return lambda name: _responses(base, names.get(name, (name,)))
 
 
 def looked_at(
@@ -151,6 +154,10 @@ def looked_at(
         return run.metrics[name][metric].mean
 
     used: Iterable[float] = (mean(name, "physc") or 0.0 for name in run.partitions)
-    now = None if base is None else looked_at(base, None, held)
-    now = None if base is None or now is None else replace(now, mean=_before(base, groups))
-    return Simulated(mean, math.fsum(used), unsteady(run, held), now)
+    before = None if base is None else _before(base, groups)
+
+    def longer(name: str, times: float) -> Estimate:
+        was = [] if before is None else before(name)
+        return saved(_responses(run, (name,)), [times * one for one in was])
+
+    return Simulated(mean, math.fsum(used), unsteady(run, held), longer)

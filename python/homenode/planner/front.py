@@ -10,6 +10,8 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from homenode.model.scenario import Scenario
 from homenode.planner.advice import Advice
 from homenode.planner.advising import Advising
@@ -112,7 +114,7 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
         asked = replace(asked, seconds=max(0.0, asked.seconds - (time.monotonic() - began)))
     others = advised(rest, replace(asked, say=say_nothing), runs, first.base)
     forbids = broken - {one.rule for one in stuck} or first.in_the_way(stuck)
-    forbids = forbids or _nearest(problem, stuck, asked)
+    forbids = forbids or _nearest(problem, stuck, asked) or _nearest_seen(first, stuck)
     return replace(
         others,
         told=f"{held_in_words(stuck, sorted(forbids))} {others.told}",
@@ -145,6 +147,19 @@ def _nearest(problem: Problem, stuck: Sequence[Overload], asked: Asked) -> set[s
             if nearest is None or fsum(new.values()) < fsum(nearest.values()):
                 nearest = new
     return {*(nearest or ())}
+
+
+def _nearest_seen(told: Advising, stuck: Sequence[Overload]) -> set[str]:
+    """The same of all layouts that were looked at, several changes each."""
+    search, problem = told.search, told.problem
+    own = [rule.name in {one.rule for one in stuck} for rule in search.rules]
+    room = np.flatnonzero(~search.seen.broken[:, own].all(axis=1))
+    if not len(room):
+        return set()
+    over = np.maximum(search.seen.excess[room], 0.0).sum(axis=1)
+    (broken,) = _broken(problem, search.seen.rows[room[[int(np.argmin(over))]]])
+    broken_now = {name for name, _ in _broken(problem, problem.space.now())[0]}
+    return {name for name, _ in broken} - broken_now
 
 
 def _broken(problem: Problem, rows: Rows) -> list[list[tuple[str, float]]]:

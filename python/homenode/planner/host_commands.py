@@ -15,10 +15,13 @@ from homenode.records.exporting.root_tree import cpu_list
 from homenode.simulate.run import Run
 
 Says = Callable[[str, Domain], Iterator[str]]
-_WORDS = {"virtual": "virtual", "weight": "weight", "cpuset": "pins", "pins": "pins"}
+_WORDS = {
+    "virtual": "virtual", "weight": "weight", "cpuset": "pins", "pins": "pins", "pages": "page",
+}  # fmt: skip
+_SMALL_PAGE = 4096
 
 
-def on_host(after: Run, changes: Sequence[Change]) -> Iterator[str]:
+def on_host(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[str]:
     """What brings the partitions of a host to what they are in a run; as comments what no command
     of theirs does, and all under ESXi, whose own tools are none of these.
     """
@@ -32,6 +35,26 @@ def on_host(after: Run, changes: Sequence[Change]) -> Iterator[str]:
             continue
         kind = _XL if xen else _PROCESSES if host["kvm"] is None else _VIRSH
         yield from kind[_WORDS[change.word]](quote(domain.name), domain)
+        if change.word == "virtual" and _is_more(change):
+            yield from kind["more"](quote(domain.name), domain)
+        if _WORDS[change.word] == "pins" and _nodes(domain) != _nodes(
+            domain_of(before, domain.name)
+        ):
+            yield from kind["memory"](quote(domain.name), domain)
+
+
+def _is_more(change: Change) -> bool:
+    """Whether there are more virtual processors than before."""
+    return float(str(change.after)) > float(str(change.before))
+
+
+def _nodes(domain: Domain) -> list[int]:
+    """Nodes of the host on which its memory is, all where nothing keeps it anywhere."""
+    if any(domain.kept_to):
+        return [*domain.memory_kib]
+    machine = domain.host.machine
+    chips = int(machine["chips_per_node"]) if machine["memory_beside"] == "chip" else 1
+    return [*range(int(machine["nodes"]) * chips)]
 
 
 def _pins(domain: Domain) -> list[str]:
@@ -78,26 +101,66 @@ def _process_pins(name: str, domain: Domain) -> Iterator[str]:
     yield from (f'taskset --cpu-list --pid {cpus} "$TID{at}"' for at, cpus in enumerate(pins))
 
 
-def _one(line: str) -> Says:
+def _one(*lines: str) -> Says:
     def says(name: str, domain: Domain) -> Iterator[str]:
         virtual = domain.cores * domain.smt
-        yield line.format(name=name, virtual=virtual, weight=_weight(domain))
+        told = {
+            "virtual": virtual,
+            "threads": f"{virtual} thread{'' if virtual == 1 else 's'}",
+            "weight": _weight(domain),
+            "nodes": cpu_list(_nodes(domain)),
+            "cpus": _alike(_pins(domain)) or "those of each virtual processor",
+        }
+        yield from (line.format(name=name, **told) for line in lines)
 
     return says
 
 
+def _page(name: str, domain: Domain) -> Iterator[str]:
+    """What maps a guest's memory stands in its definition, and large pages are set aside before."""
+    walks = None if domain.shared is None else domain.shared["host"].get("virtualized")
+    size = 0 if walks is None else int(walks["page_bytes"])
+    yield f"# In `virsh edit {name}`, <memoryBacking>, for its next start:"
+    if size <= _SMALL_PAGE:
+        yield "#   no <hugepages>"
+        return
+    kib = size // 1024
+    count = -(-domain.memory_mb * 1024 // kib)
+    yield f'#   <hugepages><page size="{kib}" unit="KiB"/></hugepages>'
+    there = f"/sys/kernel/mm/hugepages/hugepages-{kib}kB/nr_hugepages"
+    yield f"# {count:,} of them must be set aside before, for this guest alone: {there}"
+
+
 _VIRSH: dict[str, Says] = {
     "virtual": _one("virsh setvcpus {name} {virtual} --live --config"),
+    "more": _one(
+        "# (up to its maximum; beyond it both without --live, for its next start, and before:",
+        "#  virsh setvcpus {name} {virtual} --maximum --config)",
+    ),
+    "memory": _one(
+        "virsh numatune {name} --nodeset {nodes} --config",
+        "# (from its next start on: until then its memory is where it was)",
+    ),
+    "page": _page,
     "weight": _one("virsh schedinfo {name} --live --config --set cpu_shares={weight}"),
     "pins": _virsh_pins,
 }
 _XL: dict[str, Says] = {
     "virtual": _one("xl vcpu-set {name} {virtual}"),
+    "more": _one(
+        "# (up to maxvcpus of its configuration; beyond it write that and create it anew)"
+    ),
+    "memory": _one(
+        '# Memory goes with cpus = "{cpus}" in its configuration, when it is created anew;',
+        "# until then it is where it was.",
+    ),
     "weight": _one("xl sched-credit2 --domain={name} --weight={weight}"),
     "pins": _xl_pins,
 }
 _PROCESSES: dict[str, Says] = {
-    "virtual": _one("# {name}: {virtual} threads, as the program itself is told"),
+    "virtual": _one("# {name}: {threads}, as the program itself is told"),
+    "more": _one(),
+    "memory": _one("systemctl set-property {name}.scope AllowedMemoryNodes={nodes}"),
     "weight": _one("systemctl set-property {name}.scope CPUWeight={weight}"),
     "pins": _process_pins,
 }

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
-import numpy as np
-
 from homenode.errors import listed
 from homenode.model.numbers import number
-from homenode.model.spec import PartitionSpec
 from homenode.planner.confirm import unsteady
 from homenode.planner.problem import Problem
-from homenode.planner.rules import MEETS_DEMAND
+from homenode.planner.rules import MEETS_DEMAND, NO_LESS_WORK
+from homenode.planner.solver import offered
 from homenode.simulate.run import Run
 
 
@@ -61,25 +59,11 @@ def overloads(problem: Problem, run: Run | None) -> list[Overload]:
             has = run.metrics[name]["physc"].mean or 0.0
         elif figures.steady[0, index] <= 0:
             has, done = float(figures.cores[0, index]), float(figures.throughput[0, index])
-            arrived = _offered(problem.cost.solver.spec["partitions"][index])
+            arrived = offered(problem.cost.solver.spec["partitions"][index])
         else:
             continue
         found.append(Overload(name, has * max(1.0, arrived / done) if done else has, has))
     return found
-
-
-def _offered(partition: PartitionSpec) -> float:
-    """Transactions that come in a second, whether or not earlier ones are done."""
-    loads: list[Any] = [partition, *partition.get("beside", ())]
-    return fsum(_arriving(one["workload"], one["profile"]) for one in loads)
-
-
-def _arriving(workload: Any, profile: Any) -> float:
-    if "instructions_per_s" in workload:
-        lengths, rates = workload["lengths_ns"], workload["instructions_per_s"]
-        mean = float(np.average(rates, weights=lengths))
-        return mean / float(profile["instructions_per_unit"])
-    return float(workload.get("rate_per_s", 0.0))
 
 
 def held_in_words(ones: Sequence[Overload], forbids: Sequence[str]) -> str:
@@ -87,6 +71,8 @@ def held_in_words(ones: Sequence[Overload], forbids: Sequence[str]) -> str:
     named = ". ".join(map(str, ones))
     it = "it" if len(ones) == 1 else "them"
     within = f" while this holds: {listed(forbids, 6)}" if forbids else ""
+    if NO_LESS_WORK in forbids:
+        within += " (who may do less is named by advise.gives_way)"
     names = listed(one.partition for one in ones)
     return (
         f"{named}. Nothing that may change gives {it} room{within}. All else is advised with "

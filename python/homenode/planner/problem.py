@@ -17,7 +17,7 @@ from homenode.model.spec import Spec, zvm_of
 from homenode.planner.cost import Cost, Now, Solved
 from homenode.planner.played import Played, Together
 from homenode.planner.rules import SLACK, Rule, excess_of, rules_of
-from homenode.planner.solver import Floats, NotSolvedError, Solver
+from homenode.planner.solver import Floats, NotSolvedError, Solver, offered
 from homenode.planner.space import Rows, Space
 from homenode.planner.variables import variables_of
 from homenode.planner.wishes import Wishes, wishes_of
@@ -107,9 +107,22 @@ def problem_of(
     solver = _solver(told.spec())
     solver.tells_p95 = any(one.p95 is not None for one in wishes.told.limit)
     cost = Cost(solver, wishes.told.licence, float(told.machine.memory.maximum.value), held, now)
-    used = solver.solve(np.zeros((1, len(told.partitions)), dtype=np.int64)).cores[0]
-    variables = variables_of(told, wishes, [float(one) for one in used], held)
+    variables = variables_of(told, wishes, _uses(solver), held)
     return Problem(told, wishes, Space(told, variables, solver), cost, held)
+
+
+def _uses(solver: Solver) -> list[tuple[float, float]]:
+    """Cores that each partition uses now, and those that all its work would take, at what a
+    transaction takes now, where it gets more than it can do; else none.
+    """
+    partitions = solver.spec["partitions"]
+    now = solver.solve(np.zeros((1, len(partitions)), dtype=np.int64))
+    found = []
+    for index, one in enumerate(partitions):
+        used, done = float(now.cores[0, index]), float(now.throughput[0, index])
+        late = now.steady[0, index] <= 0 and done > 0
+        found.append((used, used * max(1.0, offered(one) / done) if late else 0.0))
+    return found
 
 
 def _solver(spec: Spec) -> Solver:

@@ -48,7 +48,7 @@ _WORDED = {
 
 
 _SEVERAL_OF_ONE = re.compile(
-    r"\b1 ((?:virtual )?(?:processor|partition|core|machine|thread)|switch(?=es))e?s\b"
+    r"(?<![\d.,])1 ((?:virtual )?(?:processor|partition|core|machine|thread)|switch(?=es))e?s\b"
 )
 
 

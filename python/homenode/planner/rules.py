@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from homenode.errors import ScenarioError, Where
+from homenode.model.estimate import Estimate
 from homenode.model.spec import capacity_of
 from homenode.model.units import TIME
 from homenode.planner.cost import Cost, Solved
@@ -23,6 +24,7 @@ SLACK = 1e-6
 """Excess that is none."""
 _LESS_WORK = 0.01
 """Part of its throughput of now that a partition may lose: what solving leaves open."""
+NO_LESS_WORK = "no less work is done"
 MEETS_DEMAND = "meets its demand"
 """The name of a rule, after the partition's."""
 
@@ -37,8 +39,10 @@ class Simulated:
     """Cores that all partitions use together."""
     unsteady: Mapping[str, str]
     """Partitions that do not meet their demand, and why."""
-    now: Simulated | None = None
-    """The layout as it is."""
+    longer: Callable[[str, float], Estimate] = lambda _, __: Estimate(None)
+    """Of a partition, the mean response beyond so many times that of the layout as it is [ms], with
+    the interval of the pairs of replications that saw the same arrivals.
+    """
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Rule:
 def rules_of(wishes: Wishes, cost: Cost, solved_now: Solved) -> list[Rule]:
     """All rules, those of the machine first."""
     return [
-        *_of_machine(cost, solved_now),
+        *_of_machine(wishes, cost, solved_now),
         *_of_response(wishes, cost),
         *_of_room(wishes, cost),
         *_of_place(wishes, cost),
@@ -81,10 +85,10 @@ def excess_of(rules: Sequence[Rule], solved: Solved) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _of_machine(cost: Cost, now: Solved) -> Iterator[Rule]:
+def _of_machine(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
     """Entitlements fit the pools, memory its domains; who meets demand now goes on so."""
     steady = now.figures.steady[0] > 0
-    work = cost.work
+    work = np.where(np.isin(cost.names, wishes.told.gives_way), 0.0, cost.work)
     as_is = _but_now if cost.holds_now else lambda excess: excess
     yield Rule(
         "entitlements fit the machine",
@@ -118,7 +122,7 @@ def _of_machine(cost: Cost, now: Solved) -> Iterator[Rule]:
             simulated=True,
         )
     yield Rule(
-        "no less work is done",
+        NO_LESS_WORK,
         as_is(lambda s: _less_work(work, s)),
         wished=False,
     )
@@ -189,7 +193,9 @@ def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
     slower = wishes.told.slower
     for index, name in enumerate(cost.names):
         before = float(cost.now.response_ns[index])
-        is_told = name in cost.held or ("response", name) in limited
+        is_told = (
+            name in cost.held or name in wishes.told.gives_way or ("response", name) in limited
+        )
         if is_told or not np.isfinite(before) or before <= 0:
             continue
         where = wishes.where("slower")
@@ -232,12 +238,18 @@ def _response(
 
 
 def _longer(name: str, slower: float) -> Callable[[Simulated], float | None]:
-    """A simulated response by what it may be beside that of the layout as it is, simulated too."""
+    """A simulated response by what it may be beside that of the layout as it is, simulated too:
+    more than that only where chance alone does not make it so, as with what is saved. Of rare
+    transactions means differ by more than what is allowed from layouts that are alike.
+    """
 
     def ratio(told: Simulated) -> float | None:
-        found = told.mean(name, "response_ms_mean")
-        before = None if told.now is None else told.now.mean(name, "response_ms_mean")
-        return found / (before * (1 + slower)) if found is not None and before else None
+        found, beyond = told.mean(name, "response_ms_mean"), told.longer(name, 1 + slower)
+        if found is None or beyond.mean is None or found <= beyond.mean:
+            return None
+        by_chance = beyond.ci95 is not None and beyond.mean <= beyond.ci95
+        most = found - beyond.mean
+        return min(found / most, 1.0) if by_chance else found / most
 
     return ratio
 
@@ -334,13 +346,13 @@ def _of_place(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
             f"{', '.join(group)} apart",
             lambda s, members=tuple(indices): _same_node(cost, s, members),  # type: ignore[misc]
             wishes.where("apart", row),
-            linear=("apart", tuple(indices)),
+            # The exact solver knows nodes alone.
+            linear=("apart", tuple(indices)) if len(cost.node_cores) > 1 else None,
         )
 
 
 def _same_node(cost: Cost, solved: Solved, members: Sequence[int]) -> Floats:
-    """How many pairs have a node in common."""
-    there = np.zeros((len(solved.rows), len(cost.node_cores)))
-    for index in members:
-        there += cost.solver.features.column(index, "nodes", solved.options) > 0
+    """How many pairs have a node in common, or a chip of a machine that is one node."""
+    tell = cost.solver.features.column
+    there = sum((tell(index, "places", solved.options) > 0).astype(float) for index in members)
     return np.asarray(np.maximum(there - 1, 0).sum(axis=1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -68,6 +69,8 @@ class Features:
     """Number of its pool; -1 of a dedicated partition."""
     nodes: Floats
     """Share of its home on each node."""
+    places: Floats
+    """The same by what partitions are kept apart: nodes, chips of a machine that is one node."""
     memory: Floats
     """Bytes in each memory domain."""
 
@@ -80,19 +83,36 @@ def features_of(machine: Any, form: PartitionSpec) -> Features:
     count = processors["virtual"] if shared else len(processors["cores"])
     domains = nodes * (per_node if machine["memory_beside"] == "chip" else 1)
     memory, share = np.zeros(domains), np.zeros(nodes)
+    chips = np.zeros(nodes * per_node)
     for part in form["memory"]:
         for domain in part["domains"]:
             memory[min(domain, domains - 1)] += part["bytes"] / len(part["domains"])
     for chip in form["home"]:
         share[chip // per_node] += 1 / len(form["home"])
+        chips[chip] += 1 / len(form["home"])
     return Features(
         entitlement=processors.get("entitlement", count) if shared else count,
         virtual=count,
         capped=not shared or bool(processors.get("capped", False)),
         pool=int(processors.get("pool", 0)) if shared else -1,
         nodes=share,
+        places=share if nodes > 1 else chips,
         memory=memory,
     )
+
+
+def offered(partition: PartitionSpec) -> float:
+    """Transactions that come in a second, whether or not earlier ones are done."""
+    loads: list[Any] = [partition, *partition.get("beside", ())]
+    return fsum(_arriving(one["workload"], one["profile"]) for one in loads)
+
+
+def _arriving(workload: Any, profile: Any) -> float:
+    if "instructions_per_s" in workload:
+        lengths, rates = workload["lengths_ns"], workload["instructions_per_s"]
+        mean = float(np.average(rates, weights=lengths))
+        return mean / float(profile["instructions_per_unit"])
+    return float(workload.get("rate_per_s", 0.0))
 
 
 class Told:

@@ -26,6 +26,8 @@ from homenode.records.exporting.root_tree import cpu_list
 
 _TIMES = (0.25, 0.5, 2 / 3, 0.8, 0.9, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Of the entitlement and of the virtual processors that are tried."""
+_ROOM = (1.0, 1.25, 2.0)
+"""Of the cores that work wants which is more than its partition can do, what else is tried."""
 _STEP = {"virtual": 1, "cores": 1, "entitlement": 0.05}
 """Words whose values are numbers, each multiple of which may be the best; of entitlement [cores],
 hundredths could be asked for too, which no run tells apart.
@@ -102,6 +104,12 @@ class _Asking:
     one: PlacedPartition
     used: float
     """Cores that it uses now."""
+    wants: float = 0.0
+    """Those that all its work would take, where it gets more than it can do."""
+
+    def room(self, most: float) -> set[int]:
+        """Whole processors around what would do; a transaction may take more once it has room."""
+        return {min(ceil(times * self.wants), int(most)) for times in _ROOM if self.wants}
 
     @property
     def shared(self) -> Shared | None:
@@ -118,10 +126,13 @@ Values = Callable[[_Asking], tuple[str, object, list[Any]] | None]
 
 
 def variables_of(
-    scenario: Scenario, wishes: Wishes, used: list[float], held: Collection[str] = ()
+    scenario: Scenario,
+    wishes: Wishes,
+    uses: Sequence[tuple[float, float]],
+    held: Collection[str] = (),
 ) -> list[Variable]:
-    """All of them, in the order of the partitions. `used` are the cores that each uses now; of
-    `held` nothing changes.
+    """All of them, in the order of the partitions. `uses` are the cores that each uses now, and
+    those that it wants beyond what it can do; of `held` nothing changes.
 
     Raises for a word that means nothing on the machine, and where nothing is free at all.
     """
@@ -134,7 +145,7 @@ def variables_of(
             continue
         for index, one in enumerate(scenario.partitions):
             head = f"partition.{spelt(one.name)}"
-            for below, now, values, also in _asked(word, _Asking(scenario, one, used[index])):
+            for below, now, values, also in _asked(word, _Asking(scenario, one, *uses[index])):
                 path = f"{head}.{below}"
                 others = [v for n, v in enumerate(values) if v != now and v not in values[:n]]
                 more = {v: {f"{head}.{k}": o for k, o in told.items()} for v, told in also.items()}
@@ -295,6 +306,7 @@ def _entitlement(at: _Asking) -> tuple[str, object, list[Any]] | None:
     now = shared.entitlement
     tried = [now * times for times in _TIMES]
     tried += [ceil(10 * at.used) / 10, ceil(at.used)] if at.used else []
+    tried += at.room(at.scenario.machine.active_cores)
     return "processors.entitlement", now, sorted(round(max(one, 0.01), 2) for one in tried)
 
 
@@ -305,6 +317,7 @@ def _virtual(at: _Asking) -> tuple[str, object, list[Any]] | None:
     now = shared.virtual
     tried = {max(1, round(now * times)) for times in _TIMES}
     tried |= {ceil(at.used), ceil(1.25 * at.used), max(1, now - 1), now + 1} if at.used else set()
+    tried |= at.room(at.scenario.machine.host_cpus)
     # The fewest that each entitlement fits.
     tried |= {ceil(one) for one in (_entitlement(at) or ("", 0, []))[2]}
     return "processors.virtual", now, sorted(tried)
@@ -317,6 +330,7 @@ def _cores(at: _Asking) -> tuple[str, object, list[Any]] | None:
     now = processors.cores
     tried = {max(1, round(now * times)) for times in _TIMES[1:9]}
     tried |= {max(1, now - 1), now + 1} | ({ceil(at.used)} if at.used else set())
+    tried |= at.room(at.scenario.machine.active_cores)
     return "processors.cores", now, sorted(tried)
 
 

@@ -329,6 +329,7 @@ def _renamed(wishes: Wishes, groups: Groups) -> Wishes:
         "limit": limits,
         "licence": licences,
         "pinned": of(told.pinned),
+        "gives_way": of(told.gives_way),
         "apart": [of(group) for group in told.apart],
         "values": {} if len(names) != sum(len(new) for _, new in groups) else told.values,
         "changes": None if told.changes is None else told.changes - 1,

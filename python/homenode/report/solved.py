@@ -35,6 +35,11 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
         lines.append(
             f"A cap may hold {listed(limited, 4)} up within a window: response is left out there."
         )
+    if any(one.settles_late for one in solved):
+        lines.append(
+            "Threads of this host are drawn to their memory within a minute or so, and this is how"
+            " it is then: a run whose warm-up is shorter uses more cores."
+        )
     lines += _sureness(solved)
     balances = {name: of for one in solved for name, of in one.balances.items()}
     if balances:

@@ -37,6 +37,8 @@ def check_advise(told: Advise | None, names: Sequence[str], document: Document) 
 def _named(told: Advise) -> Iterator[tuple[Path, str]]:
     for at, name in enumerate(told.pinned):
         yield ("advise", "pinned", at), name
+    for at, name in enumerate(told.gives_way):
+        yield ("advise", "gives_way", at), name
     for row, group in enumerate(told.apart):
         for at, name in enumerate(group):
             yield ("advise", "apart", row, at), name

@@ -106,6 +106,16 @@ class Solved(Figures):
         """Of each partition, whether all its work is done and, if not, the reason."""
         return {name: steadiness(self.raw, at) for at, name in enumerate(self.partitions)}
 
+    @property
+    def settles_late(self) -> bool:
+        """Whether threads are drawn to their memory for longer than a run of it warms up."""
+        machine = self.spec["machine"]
+        hypervisor = machine["hypervisor"]
+        numa = hypervisor["linux"]["numa_balancing"] if hypervisor["policy"] == "linux" else None
+        chips = machine["chips_per_node"] if machine["memory_beside"] == "chip" else 1
+        several = machine["nodes"] * chips > 1
+        return numa is not None and several and self.spec["warmup_ns"] < numa["scan_period_max_ns"]
+
     def metric(self, partition: str | None, name: str) -> Estimate:
         """One metric of a partition, of the only one if none is named."""
         partition = self.partition(partition)

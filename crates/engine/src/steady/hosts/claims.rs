@@ -2,7 +2,7 @@
 //! quotas, caps and the sets that threads may use.
 
 use crate::hypervisor::policies::{quota, share_out, Member};
-use crate::spec::Policy;
+use crate::spec::{Cgroup, Policy};
 use crate::steady::hosts::stops::{last_slices, Stops};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
@@ -35,6 +35,7 @@ impl State {
                 &mut waits,
             );
         }
+        let quotas = quotas(host, forms, &self.doing);
         let mut change = 0.0_f64;
         // Behind the partitions stand workloads of those that have several.
         for (at, doing) in self.doing.iter_mut().enumerate().take(forms.len()) {
@@ -54,29 +55,73 @@ impl State {
             } else {
                 crowded
             };
+            doing.quota = quotas[at];
+            // While its group may run it works or polls; then it does neither.
+            let runs = doing.load.vps + doing.polls / doing.served.max(1e-6);
+            let served = if doing.polls > 0.0 {
+                served.min(doing.quota / runs)
+            } else {
+                served
+            };
             let before = doing.served;
             doing.served += 0.5 * self.pace * (served.clamp(1e-6, 1.0) - before);
             doing.let_run = doing.served;
             change = change.max((doing.served - before).abs() / before);
             // What is beside the work has what that leaves.
-            let left = f64::from(forms[at].filled.vps()) - doing.served * doing.load.vps;
+            let most = f64::from(forms[at].filled.vps()).min(doing.quota);
+            let left = most - doing.served * doing.load.vps;
             doing.beside = doing.beside.min(left.max(0.0));
             doing.polls = doing.polls.min(doing.beside);
         }
-        self.leave_processors(forms.len());
+        self.leave_processors();
         change
     }
 
-    /// Polling takes what work leaves of the processors.
-    fn leave_processors(&mut self, partitions: usize) {
+    /// Polling takes what work leaves of the processors that it may use.
+    fn leave_processors(&mut self) {
         let Some(host) = &mut self.host else { return };
-        let of = |doing: &Doing| (doing.served * doing.load.vps, doing.beside);
-        let all = self.doing.iter().take(partitions).map(of);
-        let (worked, beside) = all.fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-        let cpus: f64 = host.lots.iter().map(|lot| lot.cpus - lot.taken).sum();
-        let room = (cpus - worked).max(0.0) * host.room / beside.max(1e-12);
-        host.room += 0.5 * (room.clamp(1e-3, 1.0) - host.room);
+        let mut worked = vec![0.0; host.lots.len()];
+        let mut beside = worked.clone();
+        let rooms: Vec<f64> = (0..self.doing.len()).map(|at| host.room_of(at)).collect();
+        for unit in &host.units {
+            let doing = &self.doing[unit.partition];
+            for (lot, part) in &unit.lots {
+                let there = unit.share * part;
+                worked[*lot] += there * doing.served * doing.load.vps;
+                let polls = there * host.rooms[*lot] / rooms[unit.partition].max(1e-12);
+                beside[*lot] += polls * doing.beside;
+            }
+        }
+        for (at, lot) in host.lots.iter().enumerate() {
+            let left = (lot.cpus - lot.taken - worked[at]).max(0.0);
+            let room = left * host.rooms[at] / beside[at].max(1e-12);
+            host.rooms[at] += 0.5 * (room.clamp(1e-3, 1.0) - host.rooms[at]);
+        }
     }
+}
+
+/// The most that quotas of its groups leave each partition, beside what others in them use.
+fn quotas(host: &Host, forms: &[&Form], doing: &[Doing]) -> Vec<f64> {
+    let mut used = vec![0.0; host.cgroups.len()];
+    for (doing, form) in doing.iter().zip(forms) {
+        for group in chain(&host.cgroups, form.threads.group) {
+            used[group] += doing.cores();
+        }
+    }
+    let left = |(doing, form): (&Doing, &&Form)| {
+        let limits = chain(&host.cgroups, form.threads.group)
+            .filter(|group| host.cgroups[*group].quota_ns.is_some());
+        limits
+            .map(|group| quota(&host.cgroups[group]) - used[group] + doing.cores())
+            .fold(f64::INFINITY, f64::min)
+            .max(1e-3)
+    };
+    doing.iter().zip(forms).map(left).collect()
+}
+
+/// A control group, and those that it is in.
+fn chain(cgroups: &[Cgroup], group: Option<u16>) -> impl Iterator<Item = usize> + '_ {
+    std::iter::successors(group, |at| cgroups[usize::from(*at)].parent).map(usize::from)
 }
 
 /// What a partition's threads want.

@@ -22,7 +22,7 @@ struct Halting {
 }
 
 impl Halting {
-    fn of(host: &Host, doing: &Doing, form: &Form) -> Self {
+    fn of(host: &Host, doing: &Doing, (at, form): (usize, &Form)) -> Self {
         let load = &doing.load;
         let vps = f64::from(form.filled.vps());
         let idle = (vps - load.vps).max(0.0);
@@ -46,7 +46,7 @@ impl Halting {
             }
         }
         // Nobody polls while others want its processor: as often as it waits itself when it comes.
-        let room = host.room * doing.served;
+        let room = host.room_of(at) * doing.served;
         all.polls *= room;
         all.found *= room;
         all
@@ -60,7 +60,7 @@ impl State {
         let doing = &self.doing[at];
         let load = doing.load;
         let vps = f64::from(form.filled.vps());
-        let halting = Halting::of(host, doing, form);
+        let halting = Halting::of(host, doing, (at, form));
         let path = form.threads.kvm.as_ref().map_or(0.0, |kvm| kvm.path_ns);
         let own = host.switch_ns + path;
         // One that others wait for runs for a turn, while as many wait as run for less.
@@ -103,7 +103,7 @@ impl State {
         };
         let busy = doing.served * load.vps;
         let worked = busy * (1.0 - doing.stalled);
-        let left = vps - busy;
+        let left = vps.min(doing.quota) - busy;
         let demand = &form.demand;
         let daemon_wakes = demand.daemons_per_ns * (vps - load.vps).max(0.0) / vps;
         let daemons = demand.daemons() * doing.ns[1] + daemon_wakes * own;

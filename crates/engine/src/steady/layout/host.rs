@@ -77,8 +77,9 @@ pub(in crate::steady) struct Host {
     pub units: Vec<Unit>,
     /// Share of each chip's processors that see to interrupts; none = nothing.
     pub handling: Vec<f64>,
-    /// Share of the time in which one that polls is left to: others may want its processor.
-    pub room: f64,
+    /// By lot, the share of the time in which one that polls is left to: others may want its
+    /// processor.
+    pub rooms: Vec<f64>,
     /// Steps since partitions took another form.
     pub steps: usize,
 }
@@ -221,7 +222,7 @@ impl Host {
             lots: Vec::new(),
             units: Vec::new(),
             handling: Vec::new(),
-            room: 1.0,
+            rooms: Vec::new(),
             steps: 0,
         })
     }
@@ -239,17 +240,17 @@ impl Host {
             look_ns,
             numa: None,
             queue_of: vec![0],
+            rooms: vec![1.0; lots.len()],
             lots,
             units,
             handling: Vec::new(),
-            room: 1.0,
             steps: 0,
         }
     }
 
     /// Who may use which processors.
     pub fn divide(&mut self, tree: &Topology, forms: &[&Form]) {
-        (self.steps, self.room) = (0, 1.0);
+        self.steps = 0;
         let masks = |of: fn(&Set) -> Option<&Vec<u16>>| Masks::of(forms, of);
         let (may, likes) = (
             masks(|set| set.may.as_ref()),
@@ -272,6 +273,7 @@ impl Host {
         self.lots = each
             .map(|(pool, cpus)| self.lot(tree, (cpus, pool), &members))
             .collect();
+        self.rooms = vec![1.0; self.lots.len()];
         self.units.clear();
         for (partition, form) in forms.iter().enumerate() {
             for (set, share) in &form.threads.sets {
@@ -295,6 +297,16 @@ impl Host {
                 });
             }
         }
+    }
+
+    /// Share of the time in which a partition's threads are left to that poll.
+    pub fn room_of(&self, partition: usize) -> f64 {
+        let own = self.units.iter().filter(|unit| unit.partition == partition);
+        own.map(|unit| {
+            let there = unit.lots.iter().map(|(lot, part)| part * self.rooms[*lot]);
+            unit.share * there.sum::<f64>()
+        })
+        .sum()
     }
 
     fn lot(&self, tree: &Topology, (cpus, pool): (&[u16], usize), all: &[&Vec<u16>]) -> Lot {
@@ -480,13 +492,17 @@ impl Host {
 }
 
 /// Memory domain that a thread at this place of its partition's is drawn to: that with most of the
-/// memory if all fit there, else dealt out by the memory.
+/// memory if all fit there, else dealt out by the memory. None where several have as much.
 fn preferred(tree: &Topology, form: &Form, place: f64) -> Option<usize> {
     let shares = form.threads.drawn.as_ref()?;
     let most = (0..shares.len())
         .rev()
         .max_by(|a, b| shares[*a].total_cmp(&shares[*b]))?;
     let chips = tree.chips_beside(crate::ids::MemoryId::new(most)).len();
+    let alike = |share: &&f64| (**share - shares[most]).abs() < 1e-9;
+    if shares.iter().filter(alike).count() > 1 {
+        return None; // As much of it is elsewhere.
+    }
     if form.filled.vps() as usize <= chips * usize::from(tree.cores_per_chip) {
         return Some(most);
     }

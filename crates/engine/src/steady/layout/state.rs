@@ -154,6 +154,8 @@ pub(in crate::steady) struct Doing {
     pub let_run: f64,
     /// Part of those with work that its own cap or pool leaves.
     pub limited: f64,
+    /// On a host, the most cores that quotas leave it, polling included.
+    pub quota: f64,
     /// How they wait under PR/SM although they are within their share.
     pub waits: Waits,
     /// Whether all cores are used by those that are entitled to them, so that what is entitled to
@@ -223,6 +225,7 @@ impl Doing {
             reload_ns: self.reload_ns,
             served: 1.0,
             let_run: 1.0,
+            quota: f64::INFINITY,
             limited: 1.0,
             in_use: f64::from(form.filled.vps()),
             ..Self::default()

@@ -79,6 +79,7 @@ pub(in crate::steady) fn load(
                 let mut all = always(f64::from(filled.threads()), 1.0, rates, filled);
                 (all.overrun, all.runnable) = (true, f64::INFINITY);
                 all.stopped = (1.0 - cap / all.vps).max(0.0);
+                all.bursts_per_ns *= 1.0 - all.stopped;
                 all
             }),
         Arrivals::Closed(count, away_ns) if away_ns <= 0.0 => always(count, 1.0, rates, filled),
@@ -376,6 +377,7 @@ mod tests {
         assert!((found.with[1] - found.vps).abs() < 1e-9);
         let over = super::load(Arrivals::Open(1.5), &rates, filled, &[], 1.0);
         assert!(over.overrun && (over.stopped - 2.0 / 3.0).abs() < 1e-9);
+        assert!((over.bursts_per_ns - 1.0).abs() < 1e-9);
         let waits = [3.0, 2.5, 2.0, 1.5]
             .map(|cap| super::load(Arrivals::Open(1.0), &rates, filled, &[], cap).runnable);
         assert!(waits.windows(2).all(|two| two[0] < two[1]), "{waits:?}");

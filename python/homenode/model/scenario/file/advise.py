@@ -81,6 +81,10 @@ class Advise(Table):
     pinned: Annotated[list[Name], Field(max_length=1024)] = Field(
         default_factory=list, description="partitions of which nothing changes"
     )
+    gives_way: Annotated[list[Name], Field(max_length=1024)] = Field(
+        default_factory=list,
+        description="partitions that may get less done than now, such as a batch beside others",
+    )
     changes: Annotated[int, Field(ge=1, le=1024)] | None = Field(
         None, description="how many changes there may be; any number if not given"
     )
@@ -99,7 +103,11 @@ class Advise(Table):
     )
     apart: Annotated[
         list[Annotated[list[Name], Field(min_length=2, max_length=256)]], Field(max_length=256)
-    ] = Field(default_factory=list, description="partitions that are at home on different nodes")
+    ] = Field(
+        default_factory=list,
+        description="partitions that are at home on different nodes, on a server that is one node"
+        " on different sockets",
+    )
     limit: Annotated[list[Limit], Field(max_length=1024)] = Field(
         default_factory=list, description="limits of the response"
     )

@@ -294,7 +294,7 @@ impl Tree {
         let mut givers = set
             .into_iter()
             .filter(|cpu| self.runnable(*cpu) > least)
-            .filter(|cpu| self.has_for(*cpu, attempt.to));
+            .filter(|cpu| self.has_any_for(*cpu, attempt));
         let mut most = givers.next()?;
         let mut highest = None;
         for cpu in givers {
@@ -304,6 +304,12 @@ impl Tree {
             most = if is_higher { cpu } else { most };
         }
         Some(most)
+    }
+
+    /// Whether a processor has a task that has a place where it would be moved to.
+    fn has_any_for(&self, cpu: CoreId, attempt: &Attempt) -> bool {
+        let mut tasks = self.cpus[cpu].tasks.iter();
+        tasks.any(|task| self.place_for(*task, attempt).is_some())
     }
 
     /// Whether a processor has a task that may use another one.

@@ -21,10 +21,12 @@ impl Tree {
             if attempt.idleness != Idleness::Busy && self.runnable(from) <= 1 {
                 break;
             }
-            if !self.may_move(attempt, task) || !self.fits(task, &mut left, failed) {
+            let to = self.place_for(task, attempt);
+            let to = to.filter(|to| self.may_move(attempt, task, *to));
+            let Some(to) = to.filter(|_| self.fits(task, &mut left, failed)) else {
                 continue;
-            }
-            self.migrate(task, attempt.to);
+            };
+            self.migrate(task, to);
             moved += 1;
             let done = match left {
                 Amount::Load(left) | Amount::Busy(left) => left <= 0.0,
@@ -47,16 +49,29 @@ impl Tree {
         tasks.retain(|task| Some(*task) != it.curr);
     }
 
-    fn may_move(&self, attempt: &Attempt, task: TaskId) -> bool {
+    /// Where a task goes that is moved: to the processor that looks around or, if it must not run
+    /// there, to the first one of its set that it may use (`LBF_DST_PINNED`), for that one
+    /// looks around for all of them. Who is about to idle looks for himself.
+    pub fn place_for(&self, task: TaskId, attempt: &Attempt) -> Option<CoreId> {
+        let Some(allowed) = &self.tasks[task].allowed else {
+            return Some(attempt.to);
+        };
+        if allowed.has(attempt.to) {
+            return Some(attempt.to);
+        }
+        let for_all = attempt.idleness != Idleness::NewlyIdle;
+        allowed.first(attempt.own_group()).filter(|_| for_all)
+    }
+
+    fn may_move(&self, attempt: &Attempt, task: TaskId, to: CoreId) -> bool {
         let t = &self.tasks[task];
         let from = self.cpus[t.cpu].curr;
-        let there = self.find_queue(t.group, attempt.to);
+        let there = self.find_queue(t.group, to);
         let there = there.map(|queue| self.queue(queue));
         if from == Some(task)
             || self.entity(task).delayed
-            || !t.may_use(attempt.to)
             || self.goes_to_limbo(task)
-            || self.is_throttled(t.group, attempt.to)
+            || self.is_throttled(t.group, to)
         {
             return false;
         }
@@ -71,7 +86,7 @@ impl Tree {
         }
         let warm_for = self.now.saturating_sub(self.entity(task).booked_to);
         let warm = attempt.level() != Level::Smt && warm_for < self.params.migration_cost;
-        let warm = warm || self.leaves_memory(task, attempt.to);
+        let warm = warm || self.leaves_memory(task, to);
         let tries = attempt.nice_tries();
         !warm || attempt.seat().failed > tries
     }

@@ -344,6 +344,18 @@ fn nobody_leaves_their_cpuset_and_overlaps_are_shared() {
 }
 
 #[test]
+fn a_cpuset_that_begins_within_a_cache_is_filled() {
+    // The first idle processor of the first cache may not have any of them, and finds work for the
+    // others that may.
+    let mut spec = spec(8, vec![group("a", 100)], &[8]);
+    spec.machine = parse_short("chip:2 core:4").unwrap();
+    spec.machine.hypervisor.policy = Policy::Linux;
+    spec.cgroups[0].cpuset = Some(vec![1, 2, 3, 4]);
+    let (came, _) = play(&spec, &[SPIN; 8], &[8], 6);
+    close(cpus(&came[0], 6), 4.0, 0.01);
+}
+
+#[test]
 fn a_group_marked_idle_gets_what_is_left() {
     let idle = Cgroup {
         idle: true,

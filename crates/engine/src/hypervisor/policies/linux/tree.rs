@@ -48,7 +48,7 @@ pub struct Task {
     /// Processor it is on, or was on last.
     pub cpu: CoreId,
     /// Processors it may use; none = all.
-    allowed: Option<Mask>,
+    pub allowed: Option<Mask>,
     /// Whether it has work.
     pub awake: bool,
     /// Whether it was taken off because its group is throttled.
