@@ -100,6 +100,12 @@ pub(in crate::steady) fn loses_holders(doing: &Doing, form: &Form) -> Option<&'s
     if form.lock.is_some() && (on_host || in_guest) {
         return Some("a lock for which threads sleep whose holders wait for a processor");
     }
+    if form.held_in_order && !doing.in_turn && doing.kept_off() > AWAY {
+        return Some(
+            "a lock that is spun for and handed on in order, of a partition that others keep from \
+             its cores",
+        );
+    }
     let lines = form.lines_last && on_host;
     lines.then_some("a lock that is spun for, often held, of a guest that waits for processors")
 }

@@ -7,6 +7,7 @@ use crate::steady::hosts::stops::{last_slices, Stops};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::{Doing, State};
+use crate::steady::layout::threads::Set;
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;
 
@@ -35,15 +36,16 @@ impl State {
                 &mut waits,
             );
         }
+        let in_turn = take_turns(host, forms);
         let mut change = 0.0_f64;
         // Behind the partitions stand workloads of those that have several.
         for (at, doing) in self.doing.iter_mut().enumerate().take(forms.len()) {
             let vps = doing.load.vps.max(1e-12);
+            doing.in_turn = in_turn;
             if doing.in_step {
-                let part = granted[at] / unlimited[at].max(1e-12);
-                let slices = last_slices(host, (forms, &wants), &unlimited, at);
-                doing.limited = if part < 1.0 {
-                    (part / slices).min(1.0)
+                doing.limited = (granted[at] / unlimited[at].max(1e-12)).min(1.0);
+                doing.last_slices = if doing.limited < 1.0 {
+                    last_slices(host, (forms, &wants), &unlimited, at)
                 } else {
                     1.0
                 };
@@ -229,6 +231,18 @@ fn part_of(
     } else {
         1.0
     }
+}
+
+/// Whether all take turns with the whole host: each always has work for all of its processors, and
+/// may use any of them.
+fn take_turns(host: &Host, forms: &[&Form]) -> bool {
+    let cpus: f64 = host.lots.iter().map(|lot| lot.cpus).sum();
+    let everywhere = |form: &Form| {
+        let free = |set: &Set| set.may.is_none() && set.likes.is_none();
+        form.threads.sets.iter().all(|(set, _)| free(set))
+    };
+    let whole = |form: &&Form| f64::from(form.filled.vps()) >= cpus && everywhere(form);
+    forms.iter().all(|form| form.stays && whole(form))
 }
 
 #[cfg(test)]

@@ -58,7 +58,8 @@ pub(in crate::steady) struct Form {
     /// Cores that it is entitled to, most it may use, and the group that limits it with others.
     pub entitled: f64,
     pub cap: f64,
-    /// Whether its virtual processors run together and rest together, and spin for a lock.
+    /// Whether its threads spin for a lock, and whether a limit may then stop all of them together.
+    pub spins: bool,
     pub in_step: bool,
     pub group: Option<usize>,
     /// Type of its cores, see [`CoreTypes`].
@@ -87,6 +88,9 @@ pub(in crate::steady) struct Form {
     pub lock: Option<Lock>,
     /// Whether lines of halted waiters last where it waits for processors.
     pub lines_last: bool,
+    /// Whether a lock is often held that is handed on in order, so that all wait for whoever has
+    /// it, or is next, and has lost its core. KVM's guests are told apart above.
+    pub held_in_order: bool,
     /// What a host knows of its threads.
     pub threads: Threads,
     /// What runs under z/VM.
@@ -135,6 +139,7 @@ impl Form {
             kinds: kinds(one, filled, (demand, stays)),
             entitled: entitled(one),
             cap: cap(one),
+            spins: one.spins(),
             in_step: one.stops_together(spec) && one.spins(),
             group: group(machine, one),
             core_type: CoreTypes::new(spec).of_partition(&one.processors),
@@ -160,6 +165,8 @@ impl Form {
             serves,
             asks_io: AsksIo::of(one),
             lock,
+            held_in_order: held_in_order(machine, one)
+                || workloads.iter().any(|of| of.held_in_order),
             lines_last: lines_last(one) || workloads.iter().any(|of| of.lines_last),
             threads: host.unwrap_or_default(),
             guests,
@@ -258,6 +265,14 @@ fn lines_last(one: &Partition) -> bool {
             LockKind::Ticket => held >= ORDERED_LINES_FROM,
             _ => false,
         })
+}
+
+/// Whether a lock that goes round in order is held for so much of the time that virtual processors
+/// that lose their cores hold up all others.
+fn held_in_order(machine: &Machine, one: &Partition) -> bool {
+    let windows = !machine.hypervisor.policy.is_host();
+    let (profile, all) = (&one.profile, f64::from(one.processors.count()));
+    windows && profile.lock_kind.in_order() && all * profile.lock_share >= ORDERED_LINES_FROM
 }
 
 /// Work that leaves no steady state, or none that could be told.

@@ -56,6 +56,7 @@ impl State {
         }
         let sharing = scope.active.iter().copied();
         let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
+        self.have_turns(&sharing, forms, cores);
         if self.machine.hypervisor.policy == Policy::Phyp {
             return self.share_short((&sharing, cores), forms);
         }
@@ -92,6 +93,15 @@ impl State {
         }
         self.leave_room(&sharing, cores);
         change
+    }
+
+    /// Whether all take turns with the whole machine: each always has work for all of its cores.
+    fn have_turns(&mut self, sharing: &[usize], forms: &[&Form], cores: f64) {
+        let whole = |at: &usize| forms[*at].stays && self.doing[*at].load.vps > cores - 0.5;
+        let in_turn = sharing.iter().all(whole);
+        for at in sharing {
+            self.doing[*at].in_turn = in_turn;
+        }
     }
 
     /// Interrupts are seen to first, but for work that is entitled to its cores; the cores that are
