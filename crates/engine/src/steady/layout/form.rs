@@ -129,9 +129,7 @@ impl Form {
             .beside(staying(&each));
         let in_turn = in_turn(guests.as_ref(), demand.arrivals, filled);
         let homes = homes(tree, one, in_turn);
-        for of in &mut workloads {
-            of.homes.clone_from(&homes);
-        }
+        settle_at(&mut workloads, &homes);
         Ok(Self {
             demand,
             filled,
@@ -165,8 +163,7 @@ impl Form {
             serves,
             asks_io: AsksIo::of(one),
             lock,
-            held_in_order: held_in_order(machine, one)
-                || workloads.iter().any(|of| of.held_in_order),
+            held_in_order: held_in_order(machine, one, &workloads),
             lines_last: lines_last(one) || workloads.iter().any(|of| of.lines_last),
             threads: host.unwrap_or_default(),
             guests,
@@ -269,10 +266,18 @@ fn lines_last(one: &Partition) -> bool {
 
 /// Whether a lock that goes round in order is held for so much of the time that virtual processors
 /// that lose their cores hold up all others.
-fn held_in_order(machine: &Machine, one: &Partition) -> bool {
+fn held_in_order(machine: &Machine, one: &Partition, workloads: &[Form]) -> bool {
     let windows = !machine.hypervisor.policy.is_host();
     let (profile, all) = (&one.profile, f64::from(one.processors.count()));
-    windows && profile.lock_kind.in_order() && all * profile.lock_share >= ORDERED_LINES_FROM
+    let often = profile.lock_kind.in_order() && all * profile.lock_share >= ORDERED_LINES_FROM;
+    windows && often || workloads.iter().any(|of| of.held_in_order)
+}
+
+/// Workloads of a partition are where it is.
+fn settle_at(workloads: &mut [Form], homes: &[(ChipId, f64)]) {
+    for of in workloads {
+        of.homes = homes.to_vec();
+    }
 }
 
 /// Work that leaves no steady state, or none that could be told.

@@ -54,9 +54,7 @@ impl State {
             self.spills |= slices && all.full(cores - 0.5) > LITTLE;
             return self.share_alone(forms, scope, by_chance, cores - used.mean - used.beside);
         }
-        let sharing = scope.active.iter().copied();
-        let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
-        self.have_turns(&sharing, forms, cores);
+        let sharing = self.sharing(forms, scope, cores);
         if self.machine.hypervisor.policy == Policy::Phyp {
             return self.share_short((&sharing, cores), forms);
         }
@@ -95,13 +93,17 @@ impl State {
         change
     }
 
-    /// Whether all take turns with the whole machine: each always has work for all of its cores.
-    fn have_turns(&mut self, sharing: &[usize], forms: &[&Form], cores: f64) {
+    /// Those that share cores. They take turns with the whole machine if each always has work for
+    /// all of these.
+    fn sharing(&mut self, forms: &[&Form], scope: &Scope, cores: f64) -> Vec<usize> {
+        let sharing = scope.active.iter().copied();
+        let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
         let whole = |at: &usize| forms[*at].stays && self.doing[*at].load.vps > cores - 0.5;
         let in_turn = sharing.iter().all(whole);
-        for at in sharing {
+        for at in &sharing {
             self.doing[*at].in_turn = in_turn;
         }
+        sharing
     }
 
     /// Interrupts are seen to first, but for work that is entitled to its cores; the cores that are
