@@ -380,3 +380,34 @@ fn a_limit_beyond_all_processors_is_none() {
         assert!((0.8..1.25).contains(&told), "{cap}: {told}");
     }
 }
+
+/// Guests that share a set of processors meet as those do that share a host; who has more virtual
+/// processors than those waits in lines that last, and is left to simulations.
+#[test]
+fn a_set_of_processors_is_as_a_host() {
+    let of = |vcpus: u16, kind| {
+        let mut made = under_quota(8, (kind, 0.05));
+        made.machine = host_machine(Policy::Linux, "core:16");
+        made.cgroups.clear();
+        let one = |name| guest(name, vcpus, of_kvm(plain_kvm()), (kind, 0.05));
+        made.partitions = vec![one("a"), one("b")];
+        for one in &mut made.partitions {
+            let Processors::Shared { host, .. } = &mut one.processors else {
+                unreachable!("its processors are shared");
+            };
+            host.pins = (0..vcpus).map(|_| (0..8).collect()).collect();
+        }
+        made
+    };
+    for kind in KINDS {
+        let told = told_over_run(&of(8, kind));
+        assert!((told - 1.0).abs() < 0.02, "{kind:?}: {told}");
+        let crowded = of(12, kind);
+        if kind.in_order() {
+            let fault = solve(&crowded).expect_err("lines last").to_string();
+            assert!(fault.contains("in order"), "{fault}");
+        } else {
+            assert!((told_over_run(&crowded) - 1.0).abs() < 0.1, "{kind:?}");
+        }
+    }
+}

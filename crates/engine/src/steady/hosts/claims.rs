@@ -5,9 +5,8 @@ use crate::hypervisor::policies::{quota, share_out, Member};
 use crate::spec::Policy;
 use crate::steady::hosts::stops::{last_slices, Stops};
 use crate::steady::layout::form::Form;
-use crate::steady::layout::host::Host;
+use crate::steady::layout::host::{Host, Lot, Unit};
 use crate::steady::layout::state::{Doing, State};
-use crate::steady::layout::threads::Set;
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;
 
@@ -41,7 +40,7 @@ impl State {
         // Behind the partitions stand workloads of those that have several.
         for (at, doing) in self.doing.iter_mut().enumerate().take(forms.len()) {
             let vps = doing.load.vps.max(1e-12);
-            doing.in_turn = in_turn;
+            doing.in_turn = in_turn[at];
             if doing.in_step {
                 doing.limited = (granted[at] / unlimited[at].max(1e-12)).min(1.0);
                 doing.last_slices = if doing.limited < 1.0 {
@@ -233,16 +232,28 @@ fn part_of(
     }
 }
 
-/// Whether all take turns with the whole host: each always has work for all of its processors, and
-/// may use any of them.
-fn take_turns(host: &Host, forms: &[&Form]) -> bool {
-    let cpus: f64 = host.lots.iter().map(|lot| lot.cpus).sum();
-    let everywhere = |form: &Form| {
-        let free = |set: &Set| set.may.is_none() && set.likes.is_none();
-        form.threads.sets.iter().all(|(set, _)| free(set))
-    };
-    let whole = |form: &&Form| f64::from(form.filled.vps()) >= cpus && everywhere(form);
-    forms.iter().all(|form| form.stays && whole(form))
+/// Which partitions take turns with all processors that they may use: each of those that may use
+/// them always has work for one virtual processor on each, wherever that is.
+fn take_turns(host: &Host, forms: &[&Form]) -> Vec<bool> {
+    let mut in_turn = vec![true; forms.len()];
+    let pools = host.lots.iter().map(|lot| lot.pool + 1).max().unwrap_or(0);
+    for pool in 0..pools {
+        let lots: Vec<&Lot> = host.lots.iter().filter(|lot| lot.pool == pool).collect();
+        let cpus: f64 = lots.iter().map(|lot| lot.cpus).sum();
+        let here = |unit: &&Unit| unit.lots.iter().any(|(at, _)| host.lots[*at].pool == pool);
+        let units: Vec<&Unit> = host.units.iter().filter(here).collect();
+        let whole = |unit: &&Unit| {
+            let form = forms[unit.partition];
+            let everywhere = unit.lots.len() == lots.len() && unit.likes.is_empty();
+            let one_each = (unit.share * f64::from(form.filled.vps()) - cpus).abs() < 0.5;
+            form.stays && one_each && everywhere
+        };
+        let whole = units.iter().all(whole);
+        for unit in units {
+            in_turn[unit.partition] &= whole;
+        }
+    }
+    in_turn
 }
 
 #[cfg(test)]

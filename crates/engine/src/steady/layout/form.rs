@@ -88,8 +88,8 @@ pub(in crate::steady) struct Form {
     pub lock: Option<Lock>,
     /// Whether lines of halted waiters last where it waits for processors.
     pub lines_last: bool,
-    /// Whether a lock is often held that is handed on in order, so that all wait for whoever has
-    /// it, or is next, and has lost its core. KVM's guests are told apart above.
+    /// Whether a lock is often held that is handed on in order, so that all wait, and do not halt,
+    /// for whoever has it, or is next, and has lost its core.
     pub held_in_order: bool,
     /// What a host knows of its threads.
     pub threads: Threads,
@@ -163,7 +163,7 @@ impl Form {
             serves,
             asks_io: AsksIo::of(one),
             lock,
-            held_in_order: held_in_order(machine, one, &workloads),
+            held_in_order: held_in_order(one, &workloads),
             lines_last: lines_last(one) || workloads.iter().any(|of| of.lines_last),
             threads: host.unwrap_or_default(),
             guests,
@@ -244,33 +244,37 @@ fn waits_for_flushes(one: &Partition) -> bool {
     host.kvm.as_ref().is_some_and(|kvm| !kvm.paravirtual_flush)
 }
 
+/// Whether its waiters halt in line.
+fn halts_in_line(one: &Partition) -> bool {
+    let Processors::Shared { host, .. } = &one.processors else {
+        return false;
+    };
+    let kvm = host.kvm.as_ref();
+    kvm.is_some_and(|kvm| kvm.paravirtual_locks.is_some())
+}
+
+/// Share of a processor for which its virtual processors together hold a spin lock that is handed
+/// on in order.
+fn in_order(one: &Partition) -> f64 {
+    let in_order = one.profile.lock_kind.in_order();
+    f64::from(u8::from(in_order)) * f64::from(one.processors.count()) * one.profile.lock_share
+}
+
 /// Whether lines of waiters last where it waits for processors (`sim::host::paravirtual`): the lock
 /// is held for much of the time.
 fn lines_last(one: &Partition) -> bool {
-    let profile = &one.profile;
-    let Processors::Shared {
-        r#virtual, host, ..
-    } = &one.processors
-    else {
-        return false;
+    let least = match one.profile.lock_kind {
+        LockKind::Queue => LINES_FROM,
+        _ => ORDERED_LINES_FROM,
     };
-    let held = f64::from(*r#virtual) * profile.lock_share;
-    host.kvm
-        .as_ref()
-        .is_some_and(|kvm| match profile.lock_kind {
-            LockKind::Queue => kvm.paravirtual_locks.is_some() && held >= LINES_FROM,
-            LockKind::Ticket => held >= ORDERED_LINES_FROM,
-            _ => false,
-        })
+    halts_in_line(one) && in_order(one) >= least
 }
 
 /// Whether a lock that goes round in order is held for so much of the time that virtual processors
-/// that lose their cores hold up all others.
-fn held_in_order(machine: &Machine, one: &Partition, workloads: &[Form]) -> bool {
-    let windows = !machine.hypervisor.policy.is_host();
-    let (profile, all) = (&one.profile, f64::from(one.processors.count()));
-    let often = profile.lock_kind.in_order() && all * profile.lock_share >= ORDERED_LINES_FROM;
-    windows && often || workloads.iter().any(|of| of.held_in_order)
+/// that lose their cores hold up all others, which spin.
+fn held_in_order(one: &Partition, workloads: &[Form]) -> bool {
+    let often = !halts_in_line(one) && in_order(one) >= ORDERED_LINES_FROM;
+    often || workloads.iter().any(|of| of.held_in_order)
 }
 
 /// Workloads of a partition are where it is.

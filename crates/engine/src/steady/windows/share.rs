@@ -94,11 +94,12 @@ impl State {
     }
 
     /// Those that share cores. They take turns with the whole machine if each always has work for
-    /// all of these.
+    /// one virtual processor on each of these.
     fn sharing(&mut self, forms: &[&Form], scope: &Scope, cores: f64) -> Vec<usize> {
         let sharing = scope.active.iter().copied();
         let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
-        let whole = |at: &usize| forms[*at].stays && self.doing[*at].load.vps > cores - 0.5;
+        let one_each = |at: usize| (self.doing[at].load.vps - cores).abs() < 0.5;
+        let whole = |at: &usize| forms[*at].stays && one_each(*at);
         let in_turn = sharing.iter().all(whole);
         for at in &sharing {
             self.doing[*at].in_turn = in_turn;
