@@ -219,8 +219,12 @@ class ProfileDescription(Table):
         return {"name": self.name, **LEFT_OUT, **told}
 
     def spec(self) -> Numbers:
-        """The `profile` part of the engine's input."""
-        return worth_telling(self.numbers())
+        """The `profile` part of the engine's input, where no guest says what its kernel has: a
+        queue lock, as on most of today's.
+        """
+        numbers = self.numbers()
+        kernel = numbers["lock_kind"] == "kernel"
+        return worth_telling({**numbers, "lock_kind": "queue"} if kernel else numbers)
 
 
 def worth_telling(numbers: Numbers) -> Numbers:
