@@ -228,7 +228,7 @@ def test_lines_of_a_ticket_lock_last_where_its_next_holder_is_off() -> None:
     thousandth is not, nor a tenth where each has a processor.
     """
     load = '{{ kind = "loops", count = 10, endless = true, profile = {{ {} }} }}'
-    held = 'base = "database-mix", lock_share = {}, instructions = 1e6'
+    held = 'base = "database-mix", lock_kind = "ticket", lock_share = {}, instructions = 1e6'
     on = ", pins = [{}]".format(", ".join(['"0-7"'] * 10))
     with pytest.raises(HomenodeError, match=r"partition a: a lock that is spun for, often held"):
         layout(guest("a", load.format(held.format(0.01)), 10, on)).solve()

@@ -12,10 +12,13 @@ import pytest
 from homenode.hosts.errors import MeasureError
 from homenode.judge import database
 from homenode.judge import session as module
+from homenode.judge.experiments import databases
 from homenode.judge.kinds import Experiment, Group, Judged
 from homenode.judge.loads import Pace, Spin
 from homenode.judge.plan import Plan
+from homenode.judge.scene import Alone
 from homenode.judge.session import Session
+from homenode.judge.simulated import Simulation
 from homenode.judge.trial import Trial
 
 LASTS = 5.0
@@ -172,6 +175,28 @@ def test_what_was_measured_is_shown_where_nothing_can_be_calibrated(
     session.trials = [replace(one, rejected="others") for one in session.trials]
     with pytest.raises(MeasureError, match="nothing can be calibrated"):
         module._alone(session, 1e9)
+
+
+def test_databases_are_not_simulated_where_none_that_is_alone_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Asked:
+        def run(self, experiment: Experiment, alone: Alone) -> dict[str, dict[str, list[float]]]:
+            asked.append(experiment.name)
+            return {}
+
+    asked: list[str] = []
+    session = done(monkeypatch, PLAN, [50.0], [50.0])
+    stores = tuple(databases())
+    session.plan = replace(session.plan, experiments=stores)
+    judged = [one.name for one in stores if one.judged]
+    assert judged
+    simulation = cast(Simulation, Asked())
+    rows = module._rows(session, simulation, Alone(1e9))
+    assert not asked
+    assert {row.verdict for row in rows} <= {"not simulated", "not measured"}
+    module._rows(session, simulation, Alone(1e9, transaction_s=1e-3))
+    assert asked == judged
 
 
 def test_what_was_done_before_an_interruption_stays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -253,7 +253,7 @@ CASES: dict[str, tuple[str, str, str]] = {
     "kind of a lock": (
         loops(lock_kind='"fair"'),
         "workload =",
-        'workload.profile.lock_kind = "fair": there is queue, ticket, test-and-set, sleeping',
+        'workload.profile.lock_kind = "fair": there is kernel, queue, ticket, test-and-set',
     ),
     "switch of a lock": (
         loops(lock_switch_instructions="-1"),

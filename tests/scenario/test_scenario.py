@@ -87,7 +87,7 @@ def test_base_units(base: str) -> None:
         ('{ base = "oltp", lock_share = "3 %" }', {"lock_kind": "sleeping"}),
         ('{ base = "oltp", lock_share = "3 %", lock_kind = "queue" }', {}),
         ('{ base = "compute", lock_share = "3 %" }', {}),
-        ('"file-server"', {"lock_kind": "ticket"}),
+        ('"file-server"', {"lock_kind": "test-and-set"}),
     ],
 )
 def test_a_lock_is_of_the_kind_that_the_profile_says(

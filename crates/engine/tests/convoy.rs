@@ -95,9 +95,11 @@ fn who_comes_to_the_lock_spins_and_confers() {
     assert!(calls > 50.0, "{calls} calls");
     // A thousand turns of ten nanoseconds each time, and what is spun on holders that run.
     assert!(spun > 10_000.0 * calls, "{spun} in {calls} calls");
+    // Two or three compute at once and hold it three tenths of the time each.
+    let (spun, busy) = (spun, outcome.total("a", "busy_ns"));
     assert!(
-        spun < 0.01 * outcome.total("a", "busy_ns"),
-        "the holder runs again at once"
+        spun < 0.3 * busy,
+        "the holder runs again at once: {spun} of {busy}"
     );
 }
 

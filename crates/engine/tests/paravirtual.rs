@@ -153,8 +153,8 @@ fn lines_last_where_wake_ups_are_slower_than_arrivals() {
         cascading(&kvm, share)
     };
     let hot = [0, 300, 1_000, 5_000].map(|path| of(path, 0.1));
-    let sorted = hot.is_sorted_by(|one, next| one.0 > 1.05 * next.0 && one.1 < next.1);
-    assert!(sorted, "{hot:?}");
+    let sorted = hot.is_sorted_by(|one, next| one.0 > next.0 && one.1 < next.1);
+    assert!(sorted && hot[3].0 < 0.8 * hot[0].0, "{hot:?}");
     // Seldom held, the lock is free when one comes to it, and no line lasts.
     let cool = of(1_000, 0.01);
     assert!(cool.0 > 15.5 && cool.1 < 0.1 * hot[2].1, "{cool:?}");
@@ -316,8 +316,9 @@ fn no_line_is_forgotten() {
         });
         for (half, whole) in half.iter().zip(&whole) {
             let second = whole - half;
-            // A ticket waits for its owner to wake, so that one guest may have more than another.
-            let least = if kind == LockKind::Ticket { 0.2 } else { 0.3 };
+            // A ticket waits for its owner to wake, so that one guest may have more than another,
+            // and it may collapse in the midst of the run.
+            let least = if kind == LockKind::Ticket { 0.1 } else { 0.3 };
             assert!(
                 *half > 1e7 && second > least * half,
                 "{kind:?} {case}: {half} {second}"

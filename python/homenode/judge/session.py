@@ -311,7 +311,15 @@ def _alone(session: Session, second: float) -> tuple[Alone, tuple[str, ...]]:
             raise
         why = f"{error.problem} ({error.there})" if error.there else error.problem
         return Alone(second), (f"the simulation: {why}",)
-    return found, ()
+    if found.transaction_s or all(_is_known(one, found) for one in plan.experiments):
+        return found, ()
+    return found, ("the simulation of databases: no trial of one that is alone counts",)
+
+
+def _is_known(experiment: Experiment, alone: Alone) -> bool:
+    """Whether the model has the numbers that an experiment takes."""
+    databases = any(isinstance(group.load, Database) for group in experiment.groups)
+    return alone.transaction_s > 0 or not databases
 
 
 def _rows(session: Session, simulation: Simulation | None, alone: Alone) -> list[Row]:
@@ -321,7 +329,8 @@ def _rows(session: Session, simulation: Simulation | None, alone: Alone) -> list
         if session.progress is not None:
             share = 1.0 - _SIMULATING + _SIMULATING * number / len(judged)
             session.progress(share, f"simulating: {experiment.title}")
-        model = {} if simulation is None else simulation.run(experiment, alone)
+        known = simulation is not None and _is_known(experiment, alone)
+        model = simulation.run(experiment, alone) if simulation and known else {}
         trials = counted(session.trials, experiment.name)
         stolen = mean_of([trial.steal for trial in trials]) if trials else 0.0
         for figure in experiment.judged:

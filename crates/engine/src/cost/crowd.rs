@@ -1,26 +1,34 @@
-//! How many virtual processors of a partition are at work at once, as one of them sees it.
+//! How many virtual processors of a partition compute at once, as one of them sees it.
 //!
-//! A lock is contended by those that run now. The mean over some windows tells that only of a
-//! partition of which as many always run: eight that a scheduler runs together for half of the
-//! time (`System::in_step`) are four on average and yet meet seven others whenever they run. Of
-//! n(t) that run, each sees `integral of n^2 / integral of n`, which is n where that never changes
-//! and more wherever it does. Where nobody tells who comes and goes the mean holds.
+//! A lock is contended by those that compute now. The mean over some windows tells that only of a
+//! partition of which as many always do: eight that run together for half of the time, whatever
+//! stops them meanwhile, are four on average and yet meet seven others whenever they run. Of n(t)
+//! that compute, each sees `integral of n^2 / integral of n`, which is n where that never changes
+//! and more wherever it does.
+//!
+//! While nobody has the lock until one that is off its core comes back, or all who come stand in
+//! line behind one that is off, what is waited for is simulated (`sim::convoy`): then each meets
+//! itself alone here, or it would wait twice.
 
 /// What is added up over a window, and its running averages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Sums {
-    /// Time of all that run [ns].
+    /// Time of all that compute [ns].
+    all: f64,
+    /// The same while nobody is held up.
     ran: f64,
-    /// Time of each by how many there are [ns].
+    /// Of these, time of each by how many there are [ns].
     met: f64,
 }
 
-/// Those of a partition that run.
+/// Those of a partition that compute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crowd {
     /// Whether anybody tells who comes and goes.
     told: bool,
-    running: u32,
+    computing: u32,
+    /// Whether who comes to the lock is held up by one that is off its core.
+    held_up: bool,
     counted_to: u64,
     window: Sums,
     average: Sums,
@@ -31,7 +39,8 @@ impl Default for Crowd {
     fn default() -> Self {
         Self {
             told: false,
-            running: 0,
+            computing: 0,
+            held_up: false,
             counted_to: 0,
             window: Sums::default(),
             average: Sums::default(),
@@ -46,14 +55,14 @@ impl Crowd {
         self.told = true;
     }
 
-    /// One more runs from now on.
+    /// One more does from now on.
     #[inline]
     pub fn come(&mut self, now: u64) {
         if !self.told {
             return;
         }
         self.count(now);
-        self.running += 1;
+        self.computing += 1;
     }
 
     /// One fewer does.
@@ -63,13 +72,24 @@ impl Crowd {
             return;
         }
         self.count(now);
-        self.running -= 1;
+        self.computing -= 1;
+    }
+
+    /// Whether who comes to the lock is held up by one that is off its core, from now on.
+    pub fn hold_up(&mut self, now: u64, held_up: bool) {
+        if self.told && self.held_up != held_up {
+            self.count(now);
+            self.held_up = held_up;
+        }
     }
 
     fn count(&mut self, now: u64) {
-        let (running, passed) = (f64::from(self.running), (now - self.counted_to) as f64);
-        self.window.ran += running * passed;
-        self.window.met += running * running * passed;
+        let (computing, passed) = (f64::from(self.computing), (now - self.counted_to) as f64);
+        self.window.all += computing * passed;
+        if !self.held_up {
+            self.window.ran += computing * passed;
+            self.window.met += computing * computing * passed;
+        }
         self.counted_to = now;
     }
 
@@ -77,11 +97,12 @@ impl Crowd {
     pub fn close(&mut self, now: u64, window_ns: f64, newest: f64) {
         self.count(now);
         let (new, old) = (std::mem::take(&mut self.window), &mut self.average);
+        old.all += newest * (new.all - old.all);
         old.ran += newest * (new.ran - old.ran);
         old.met += newest * (new.met - old.met);
-        // One that has not run for long is what it was when it last did: both sums fade alike.
+        // One that has not run for long is what it was when it last did: all sums fade alike.
         if old.ran >= 1.0 {
-            self.factor = old.met * window_ns / (old.ran * old.ran);
+            self.factor = old.met * window_ns / (old.ran * old.all);
         }
     }
 

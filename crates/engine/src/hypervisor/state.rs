@@ -42,6 +42,8 @@ pub struct Vp {
     pub warm: u8,
     /// Whether it waits for a lock whose holder is away.
     pub spins: bool,
+    /// Whether it computes on a core, as those are counted that meet at a lock.
+    pub computes: bool,
     /// Threads that spin for a lock for which they would sleep next.
     pub waits: u8,
     /// State.
@@ -200,6 +202,7 @@ impl Vp {
             last_thread: 0,
             warm: 0,
             spins: false,
+            computes: false,
             waits: 0,
             mode: Mode::Inactive,
             core: None,

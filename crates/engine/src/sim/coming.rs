@@ -50,12 +50,6 @@ impl Changes {
         room
     }
 
-    /// Whether a partition is capped in the midst of the run.
-    pub fn caps(&self, of: PartitionId) -> bool {
-        let mut changes = self.pending.iter();
-        changes.any(|change| of == change.partition.into() && change.capped == Some(true))
-    }
-
     /// Partitions that run only when they are started: what comes first of it is a start.
     pub fn starts_later(&self) -> Vec<PartitionId> {
         let mut seen = Vec::new();

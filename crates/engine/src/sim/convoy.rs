@@ -52,6 +52,7 @@ impl<S: System> World<S> {
     /// Nobody has the lock until this one runs: siblings will come to it.
     fn is_away(&mut self, partition: PartitionId, holder: VpId) {
         self.guests[partition].holder = Some(holder);
+        self.is_held_up(partition);
         for sibling in self.at.vps_of[partition] {
             self.will_reach(sibling);
         }
@@ -237,6 +238,7 @@ impl<S: System> World<S> {
     /// The holder runs again.
     fn holder_is_back(&mut self, partition: PartitionId) {
         let holder = self.guests[partition].holder.take();
+        self.is_held_up(partition);
         for vp in self.at.vps_of[partition] {
             self.at.vps[vp].reaches = Key::NONE;
         }

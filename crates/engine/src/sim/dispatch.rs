@@ -3,7 +3,6 @@
 use super::meters::Reason;
 use super::system::System;
 use super::world::World;
-use crate::cost::Crowd;
 use crate::hypervisor::Mode;
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::{Key, When};
@@ -26,8 +25,6 @@ impl<S: System> World<S> {
         on.running = Some(vp);
         on.distance = distance;
         self.start_record(vp);
-        let now = self.now;
-        self.each_crowd(partition, |crowd| crowd.come(now));
         self.meters.dispatched(partition, waited, distance);
         self.begin_stretch(vp, core, own.map_or(0, |own| own + debt));
         S::grant(self, vp);
@@ -72,21 +69,52 @@ impl<S: System> World<S> {
         v.left_clock = left_clock;
         v.core = None;
         let partition = v.partition;
-        let now = self.now;
-        self.each_crowd(partition, |crowd| crowd.go(now));
+        self.count_at_work(vp);
         self.plan_siblings(core);
         self.meters.partitions[partition].vcsw += 1;
         core
     }
 
-    /// Goes through those that count who runs, of each load of a partition, where that is anything
-    /// but what it is on average.
-    fn each_crowd(&mut self, partition: PartitionId, each: impl Fn(&mut Crowd)) {
+    /// A virtual processor may have begun or ceased to compute on a core. Where threads spin for a
+    /// lock those that do are counted, of each load of its partition: who idles on its core, or
+    /// spins until one that is off its core comes back, is met by nobody.
+    #[inline]
+    pub fn count_at_work(&mut self, vp: VpId) {
+        if self.has_crowds {
+            self.recount(vp);
+        }
+    }
+
+    #[inline(never)]
+    fn recount(&mut self, vp: VpId) {
+        let v = &mut self.at.vps[vp];
+        let computes = v.core.is_some() && v.mask != 0 && !v.spins;
+        let (partition, before) = (v.partition, std::mem::replace(&mut v.computes, computes));
+        if before == computes {
+            return;
+        }
+        let now = self.now;
+        for load in self.loads_of(partition) {
+            let crowd = self.table.spreads[load.index()].crowd();
+            if computes {
+                crowd.come(now);
+            } else {
+                crowd.go(now);
+            }
+        }
+    }
+
+    /// Who comes to a partition's lock may be held up by one that is off its core, or no longer.
+    pub fn is_held_up(&mut self, partition: PartitionId) {
         if !self.has_crowds {
             return;
         }
+        let (now, guest) = (self.now, &self.guests[partition]);
+        let held_up = guest.holder.is_some() || guest.first_off.is_some();
         for load in self.loads_of(partition) {
-            each(self.table.spreads[load.index()].crowd());
+            self.table.spreads[load.index()]
+                .crowd()
+                .hold_up(now, held_up);
         }
     }
 

@@ -105,7 +105,8 @@ impl<S: System> World<S> {
         let on = &self.at.cores[core];
         debug_assert!(on.settled_at >= self.now);
         let vp = on.running.expect("only cores with a runner are planned");
-        let mask = self.mask(vp);
+        self.count_at_work(vp);
+        let (on, mask) = (&self.at.cores[core], self.mask(vp));
         let mut next = on.grant_end;
         if next.before(self.window_end).is_none() {
             next = When::NEVER;

@@ -22,7 +22,7 @@ use crate::guest::Cpu;
 use crate::hypervisor::State;
 use crate::ids::{CoreId, PartitionId, ThreadId, VpId};
 use crate::kernel::Key;
-use crate::spec::{Partition, Spec};
+use crate::spec::Spec;
 
 /// Columns of the partition table that only z/VM fills.
 pub const GUEST_COLUMNS: usize = 18;
@@ -155,9 +155,6 @@ pub trait System: Sized {
     fn steals(&self, _partition: PartitionId) -> bool {
         false
     }
-
-    /// Whether the virtual processors of a partition run together and rest together.
-    fn in_step(spec: &Spec, partition: &Partition) -> bool;
 
     /// Whether the time until a runner comes to a lock counts from the end of its dispatch. On
     /// hosts it counts from when it is put on its processor: whether lines of waiters last there

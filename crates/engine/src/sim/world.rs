@@ -198,10 +198,10 @@ impl<S: System> World<S> {
         world
     }
 
-    /// Those that run at once are counted where they run together and rest together.
+    /// Those that compute at once are counted where threads spin for a lock.
     fn listen_to_crowds(&mut self) {
         for of in self.partitions() {
-            if S::in_step(&self.spec, self.spec_of(of)) || self.changes.caps(of) {
+            if self.spec_of(of).spins() {
                 self.has_crowds = true;
                 for load in self.loads_of(of) {
                     self.table.spreads[load.index()].crowd().listen();

@@ -33,8 +33,6 @@ const LEAST_WEIGHT: f64 = 0.1;
 /// Change of a partition's cores below which the rest of the way is foreseen: what is further off
 /// may be another balance.
 const NEAR: f64 = 0.02;
-/// Least part of the time in which one runs that waits at its cap.
-const SELDOM: f64 = 0.01;
 /// Share of a partition's time on a chip below which a chip away from home is priced for the usual
 /// number of threads only.
 const LITTLE: f64 = 0.05;
@@ -364,11 +362,10 @@ impl State {
                 self.row[chip] = site.share * doing.served * doing.load.vps * site.cores();
             }
             self.spreads[at].set_cores(&self.tree, &self.row);
-            if doing.in_step {
-                // Those that run meet at a lock all that have work, not as many as on average.
+            if doing.spins {
                 self.spreads[at]
                     .crowd()
-                    .gather(1.0 / (doing.limited * (1.0 - doing.load.stopped)).max(SELDOM));
+                    .gather(doing.met_beside.unwrap_or_else(|| doing.met()));
             }
         }
         if scope.whole {

@@ -150,7 +150,7 @@ impl State {
     ) {
         let whole = &mut self.doing[at];
         let (served, stalled, out, away) = (whole.served, whole.stalled, whole.out, whole.away);
-        let limited = whole.limited * (1.0 - whole.load.stopped);
+        let met = whole.met();
         let handled = Handled {
             beside: 0.0,
             on_siblings: 0.0,
@@ -161,7 +161,7 @@ impl State {
             let doing = &mut self.doing[workload];
             (doing.served, doing.stalled) = (served, stalled);
             (doing.out, doing.away, doing.handled) = (out, away, handled);
-            doing.limited = limited;
+            doing.met_beside = Some(met);
             go_along(&mut doing.sites, &sites, of);
             self.spend(workload, apart, weight);
         }

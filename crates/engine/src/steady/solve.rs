@@ -71,7 +71,7 @@ impl Layouts {
             comparing: None,
         };
         // What such a lock comes to is known only when it is seen who waits for a processor.
-        let hangs = |of: &Form| of.lock.is_some() || of.lines_last;
+        let hangs = |of: &Form| of.lock.is_some() || of.lines_last || of.held_in_order;
         if made.forms.iter().any(|of| hangs(&of[0])) {
             made.solve(&vec![0; made.forms.len()])?;
         }

@@ -17,7 +17,9 @@ Misses = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=10)]
 Run = Annotated[float, Field(ge=1, le=1e6)]
 Stream = Annotated[float, Quantity(SIZE, "0 B", "1 KiB")]
-LockKind = Literal["queue", "ticket", "test-and-set", "sleeping"]
+SpinLock = Literal["queue", "ticket", "test-and-set"]
+LockKind = Literal["kernel", "queue", "ticket", "test-and-set", "sleeping"]
+"""Of a profile: that of its guest's kernel, whichever it has, or one of its own."""
 Switch = Annotated[float, Field(ge=0, le=1e9)]
 Flush = Annotated[float, Field(ge=0, le=1e15)]
 Share = Annotated[float, Quantity(SHARE, "0 %", "100 %")]
@@ -217,8 +219,12 @@ class ProfileDescription(Table):
         return {"name": self.name, **LEFT_OUT, **told}
 
     def spec(self) -> Numbers:
-        """The `profile` part of the engine's input."""
-        return worth_telling(self.numbers())
+        """The `profile` part of the engine's input, where no guest says what its kernel has: a
+        queue lock, as on most of today's.
+        """
+        numbers = self.numbers()
+        kernel = numbers["lock_kind"] == "kernel"
+        return worth_telling({**numbers, "lock_kind": "queue"} if kernel else numbers)
 
 
 def worth_telling(numbers: Numbers) -> Numbers:

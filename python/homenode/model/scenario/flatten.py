@@ -24,6 +24,7 @@ from homenode.model.scenario.file.workload import (
 from homenode.model.scenario.host.placing import host_threads_spec
 from homenode.model.scenario.interrupts import interrupts_spec
 from homenode.model.scenario.io_threads import io_threads_spec
+from homenode.model.scenario.kernel_locks import with_lock
 from homenode.model.scenario.loads import load_names
 from homenode.model.scenario.mainframe.flatten import shared_spec, web_spec, zvm_spec
 from homenode.model.scenario.mainframe.placing import pool_name
@@ -127,8 +128,9 @@ def _partition(
     guest, name = partition.table.guest, partition.name
     away, machine = away_of(partition), resolved.machine
     first = _workload(partition.table.workload, partition.demand, _steps(resolved, name))
-    work, profile = with_page_ins(first, cast(ProfileSpec, partition.profile), away)
-    asides = _beside(partition, away)
+    own = with_lock(partition.profile, partition, resolved)
+    work, profile = with_page_ins(first, own, away)
+    asides = _beside(partition, away, resolved)
     interrupts = interrupts_spec(partition.table, machine, partition.io_domain)
     if interrupts is not None:
         asides["interrupts"] = interrupts
@@ -182,13 +184,14 @@ def _undrained(partition: PartitionSpec) -> PartitionSpec:
     return told
 
 
-def _beside(partition: PlacedPartition, away: Away | None) -> AsidesSpec:
+def _beside(partition: PlacedPartition, away: Away | None, resolved: Resolved) -> AsidesSpec:
     """The workloads beside the first, where there are any."""
     if not partition.beside:
         return {}
     beside: list[LoadSpec] = []
     for one in partition.beside:
-        own = _workload(one.table, one.demand), cast(ProfileSpec, one.profile)
+        profile = with_lock(one.profile, partition, resolved)
+        own = _workload(one.table, one.demand), profile
         work, profile = with_page_ins(*own, away)
         beside.append({"name": one.name, "workload": work, "profile": profile})
     return {"workload_name": load_names(partition.table.loads)[0], "beside": beside}

@@ -30,7 +30,7 @@ use crate::guest::Cpu;
 use crate::hypervisor::{HostScheduler, Mode, State};
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::{Key, When};
-use crate::spec::{Partition, Processors, Spec};
+use crate::spec::{Processors, Spec};
 
 pub use state::Host;
 
@@ -148,10 +148,6 @@ impl System for Host {
     fn steals(&self, partition: PartitionId) -> bool {
         let guest = self.guests[partition].as_ref();
         guest.is_some_and(|guest| guest.kvm.paravirtual_locks.is_some())
-    }
-
-    fn in_step(spec: &Spec, partition: &Partition) -> bool {
-        partition.stops_together(spec)
     }
 
     fn stays_in_line(&self, vp: VpId) -> bool {

@@ -181,6 +181,7 @@ impl World<Host> {
     fn is_first_off(&mut self, vp: VpId) {
         let partition = self.vp(vp).partition;
         self.guests[partition].first_off = Some(vp);
+        self.is_held_up(partition);
         self.line_stands(partition);
     }
 
@@ -237,6 +238,7 @@ impl World<Host> {
         let (partition, core) = (self.vp(vp).partition, self.core_of(vp));
         self.sys.vcpus[vp].kicked = false;
         self.guests[partition].first_off = None;
+        self.is_held_up(partition);
         if self.mask(vp) != 0 {
             self.guests[partition].spinning.insert(0, vp);
             self.at.vps[vp].spins = true;
@@ -251,6 +253,7 @@ impl World<Host> {
         if self.guests[partition].first_off == Some(vp) {
             self.sys.vcpus[vp].kicked = false;
             self.guests[partition].first_off = None;
+            self.is_held_up(partition);
             if self.guests[partition].holder.is_none() {
                 self.serve_line(partition, Some(vp));
             }

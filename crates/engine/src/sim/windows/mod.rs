@@ -30,7 +30,7 @@ use crate::hypervisor::policies::Dispatcher;
 use crate::hypervisor::{Capacity, State, View, Windows};
 use crate::ids::{ById, CoreId, PartitionId, ThreadId, VpId};
 use crate::kernel::Key;
-use crate::spec::{Partition, Spec};
+use crate::spec::Spec;
 
 /// Partitions under windows and budgets.
 pub struct Partitions {
@@ -174,10 +174,6 @@ impl System for Partitions {
 
     fn second(world: &mut World<Self>, partition: PartitionId) {
         world.decide_donation(partition);
-    }
-
-    fn in_step(spec: &Spec, partition: &Partition) -> bool {
-        partition.stops_together(spec)
     }
 
     fn computes_after_dispatch() -> bool {

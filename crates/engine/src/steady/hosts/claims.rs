@@ -5,7 +5,7 @@ use crate::hypervisor::policies::{quota, share_out, Member};
 use crate::spec::{Cgroup, Policy};
 use crate::steady::hosts::stops::{last_slices, Stops};
 use crate::steady::layout::form::Form;
-use crate::steady::layout::host::Host;
+use crate::steady::layout::host::{Host, Lot, Unit};
 use crate::steady::layout::state::{Doing, State};
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;
@@ -36,15 +36,16 @@ impl State {
             );
         }
         let quotas = quotas(host, forms, &self.doing);
+        let in_turn = take_turns(host, forms);
         let mut change = 0.0_f64;
         // Behind the partitions stand workloads of those that have several.
         for (at, doing) in self.doing.iter_mut().enumerate().take(forms.len()) {
             let vps = doing.load.vps.max(1e-12);
+            doing.in_turn = in_turn[at];
             if doing.in_step {
-                let part = granted[at] / unlimited[at].max(1e-12);
-                let slices = last_slices(host, (forms, &wants), &unlimited, at);
-                doing.limited = if part < 1.0 {
-                    (part / slices).min(1.0)
+                doing.limited = (granted[at] / unlimited[at].max(1e-12)).min(1.0);
+                doing.last_slices = if doing.limited < 1.0 {
+                    last_slices(host, (forms, &wants), &unlimited, at)
                 } else {
                     1.0
                 };
@@ -274,6 +275,30 @@ fn part_of(
     } else {
         1.0
     }
+}
+
+/// Which partitions take turns with all processors that they may use: each of those that may use
+/// them always has work for one virtual processor on each, wherever that is.
+fn take_turns(host: &Host, forms: &[&Form]) -> Vec<bool> {
+    let mut in_turn = vec![true; forms.len()];
+    let pools = host.lots.iter().map(|lot| lot.pool + 1).max().unwrap_or(0);
+    for pool in 0..pools {
+        let lots: Vec<&Lot> = host.lots.iter().filter(|lot| lot.pool == pool).collect();
+        let cpus: f64 = lots.iter().map(|lot| lot.cpus).sum();
+        let here = |unit: &&Unit| unit.lots.iter().any(|(at, _)| host.lots[*at].pool == pool);
+        let units: Vec<&Unit> = host.units.iter().filter(here).collect();
+        let whole = |unit: &&Unit| {
+            let form = forms[unit.partition];
+            let everywhere = unit.lots.len() == lots.len() && unit.likes.is_empty();
+            let one_each = (unit.share * f64::from(form.filled.vps()) - cpus).abs() < 0.5;
+            form.stays && one_each && everywhere
+        };
+        let whole = units.iter().all(whole);
+        for unit in units {
+            in_turn[unit.partition] &= whole;
+        }
+    }
+    in_turn
 }
 
 #[cfg(test)]

@@ -58,7 +58,8 @@ pub(in crate::steady) struct Form {
     /// Cores that it is entitled to, most it may use, and the group that limits it with others.
     pub entitled: f64,
     pub cap: f64,
-    /// Whether its virtual processors run together and rest together, and spin for a lock.
+    /// Whether its threads spin for a lock, and whether a limit may then stop all of them together.
+    pub spins: bool,
     pub in_step: bool,
     pub group: Option<usize>,
     /// Type of its cores, see [`CoreTypes`].
@@ -87,6 +88,9 @@ pub(in crate::steady) struct Form {
     pub lock: Option<Lock>,
     /// Whether lines of halted waiters last where it waits for processors.
     pub lines_last: bool,
+    /// Whether a lock is often held that is handed on in order, so that all wait, and do not halt,
+    /// for whoever has it, or is next, and has lost its core.
+    pub held_in_order: bool,
     /// What a host knows of its threads.
     pub threads: Threads,
     /// What runs under z/VM.
@@ -125,9 +129,7 @@ impl Form {
             .beside(staying(&each));
         let in_turn = in_turn(guests.as_ref(), demand.arrivals, filled);
         let homes = homes(tree, one, in_turn);
-        for of in &mut workloads {
-            of.homes.clone_from(&homes);
-        }
+        settle_at(&mut workloads, &homes);
         Ok(Self {
             demand,
             filled,
@@ -135,6 +137,7 @@ impl Form {
             kinds: kinds(one, filled, (demand, stays)),
             entitled: entitled(one),
             cap: cap(one),
+            spins: one.spins(),
             in_step: one.stops_together(spec) && one.spins(),
             group: group(machine, one),
             core_type: CoreTypes::new(spec).of_partition(&one.processors),
@@ -160,6 +163,7 @@ impl Form {
             serves,
             asks_io: AsksIo::of(one),
             lock,
+            held_in_order: held_in_order(one, &workloads),
             lines_last: lines_last(one) || workloads.iter().any(|of| of.lines_last),
             threads: host.unwrap_or_default(),
             guests,
@@ -240,24 +244,44 @@ fn waits_for_flushes(one: &Partition) -> bool {
     host.kvm.as_ref().is_some_and(|kvm| !kvm.paravirtual_flush)
 }
 
+/// Whether its waiters halt in line.
+fn halts_in_line(one: &Partition) -> bool {
+    let Processors::Shared { host, .. } = &one.processors else {
+        return false;
+    };
+    let kvm = host.kvm.as_ref();
+    kvm.is_some_and(|kvm| kvm.paravirtual_locks.is_some())
+}
+
+/// Share of a processor for which its virtual processors together hold a spin lock that is handed
+/// on in order.
+fn in_order(one: &Partition) -> f64 {
+    let in_order = one.profile.lock_kind.in_order();
+    f64::from(u8::from(in_order)) * f64::from(one.processors.count()) * one.profile.lock_share
+}
+
 /// Whether lines of waiters last where it waits for processors (`sim::host::paravirtual`): the lock
 /// is held for much of the time.
 fn lines_last(one: &Partition) -> bool {
-    let profile = &one.profile;
-    let Processors::Shared {
-        r#virtual, host, ..
-    } = &one.processors
-    else {
-        return false;
+    let least = match one.profile.lock_kind {
+        LockKind::Queue => LINES_FROM,
+        _ => ORDERED_LINES_FROM,
     };
-    let held = f64::from(*r#virtual) * profile.lock_share;
-    host.kvm
-        .as_ref()
-        .is_some_and(|kvm| match profile.lock_kind {
-            LockKind::Queue => kvm.paravirtual_locks.is_some() && held >= LINES_FROM,
-            LockKind::Ticket => held >= ORDERED_LINES_FROM,
-            _ => false,
-        })
+    halts_in_line(one) && in_order(one) >= least
+}
+
+/// Whether a lock that goes round in order is held for so much of the time that virtual processors
+/// that lose their cores hold up all others, which spin.
+fn held_in_order(one: &Partition, workloads: &[Form]) -> bool {
+    let often = !halts_in_line(one) && in_order(one) >= ORDERED_LINES_FROM;
+    often || workloads.iter().any(|of| of.held_in_order)
+}
+
+/// Workloads of a partition are where it is.
+fn settle_at(workloads: &mut [Form], homes: &[(ChipId, f64)]) {
+    for of in workloads {
+        of.homes = homes.to_vec();
+    }
 }
 
 /// Work that leaves no steady state, or none that could be told.

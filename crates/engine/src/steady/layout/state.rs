@@ -113,6 +113,13 @@ impl Waits {
     }
 }
 
+/// Where others keep virtual processors from their cores, how near to all together: between 0,
+/// where each waits by itself, and 1. Assumed, half way: which it is hangs on the order in which
+/// they come to cores, of which nothing is told.
+const TOGETHER: f64 = 0.5;
+/// Part of the time for which one is taken to run at least.
+const SELDOM: f64 = 0.01;
+
 /// What a partition does.
 #[derive(Clone, Debug, Default)]
 pub(in crate::steady) struct Doing {
@@ -121,7 +128,8 @@ pub(in crate::steady) struct Doing {
     pub entitled: f64,
     /// Part of it that its caps leave it, the group's among them.
     pub allowed: f64,
-    /// Whether its virtual processors run together and rest together.
+    /// Whether its threads spin for a lock, and whether a limit may stop all of them together.
+    pub spins: bool,
     pub in_step: bool,
     /// What is left of both for those of its virtual processors that have work in a window.
     pub due: f64,
@@ -156,6 +164,12 @@ pub(in crate::steady) struct Doing {
     pub limited: f64,
     /// On a host, the most cores that quotas leave it, polling included.
     pub quota: f64,
+    /// Whom one meets on average over those that run while the first slices of a quota last.
+    pub last_slices: f64,
+    /// Whether it takes turns with others, all with the whole machine.
+    pub in_turn: bool,
+    /// Of a workload beside others, what [`Doing::met`] is of all together.
+    pub met_beside: Option<f64>,
     /// How they wait under PR/SM although they are within their share.
     pub waits: Waits,
     /// Whether all cores are used by those that are entitled to them, so that what is entitled to
@@ -194,6 +208,25 @@ pub(in crate::steady) struct Doing {
 }
 
 impl Doing {
+    /// Share of the time with work in which others keep its virtual processors from their cores.
+    pub fn kept_off(&self) -> f64 {
+        1.0 - (self.let_run / self.limited.max(1e-9)).min(1.0)
+    }
+
+    /// Those whom one that works meets at a lock, itself included, over how many work on average.
+    /// Who comes finds of all with work those on a core besides itself: more of them than on
+    /// average where their number varies. Of these, limits stop all together, and others keep some
+    /// from their cores, or all at once where they take turns with the whole machine.
+    pub fn met(&self) -> f64 {
+        let work = self.load.vps.max(1e-9);
+        let all = work + self.load.vps_variance / work;
+        let left = 1.0 - self.kept_off();
+        let together = if self.in_turn { 1.0 } else { TOGETHER };
+        let at_once = left + together * (1.0 - left);
+        let meets = self.last_slices * (1.0 + at_once * (all - 1.0).max(0.0));
+        (meets / (self.served * work)).clamp(1.0, SELDOM.recip())
+    }
+
     /// As if alone at home, with nothing known of what it costs.
     pub fn new(form: &Form) -> Self {
         let mut new = Self::default();
@@ -218,6 +251,7 @@ impl Doing {
             sites,
             entitled: form.entitled,
             allowed: 1.0,
+            spins: form.spins,
             in_step: form.in_step,
             due: form.entitled,
             burst: form.demand.burst,
@@ -227,6 +261,7 @@ impl Doing {
             let_run: 1.0,
             quota: f64::INFINITY,
             limited: 1.0,
+            last_slices: 1.0,
             in_use: f64::from(form.filled.vps()),
             ..Self::default()
         };

@@ -54,8 +54,7 @@ impl State {
             self.spills |= slices && all.full(cores - 0.5) > LITTLE;
             return self.share_alone(forms, scope, by_chance, cores - used.mean - used.beside);
         }
-        let sharing = scope.active.iter().copied();
-        let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
+        let sharing = self.sharing(forms, scope, cores);
         if self.machine.hypervisor.policy == Policy::Phyp {
             return self.share_short((&sharing, cores), forms);
         }
@@ -92,6 +91,20 @@ impl State {
         }
         self.leave_room(&sharing, cores);
         change
+    }
+
+    /// Those that share cores. They take turns with the whole machine if each always has work for
+    /// one virtual processor on each of these.
+    fn sharing(&mut self, forms: &[&Form], scope: &Scope, cores: f64) -> Vec<usize> {
+        let sharing = scope.active.iter().copied();
+        let sharing: Vec<usize> = sharing.filter(|at| !forms[*at].owns).collect();
+        let one_each = |at: usize| (self.doing[at].load.vps - cores).abs() < 0.5;
+        let whole = |at: &usize| forms[*at].stays && one_each(*at);
+        let in_turn = sharing.iter().all(whole);
+        for at in &sharing {
+            self.doing[*at].in_turn = in_turn;
+        }
+        sharing
     }
 
     /// Interrupts are seen to first, but for work that is entitled to its cores; the cores that are

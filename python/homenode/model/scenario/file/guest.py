@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from homenode.model.catalog.profile_model import SpinLock
 from homenode.model.document import Form, Quantity, Table, TagDefault
 from homenode.model.units import RATE, SHARE, SIZE, TIME
 
@@ -98,6 +99,11 @@ class System(Table):
     )
     memory_used: Annotated[float, Quantity(SHARE, "0.001 %", "100 %")] = Field(
         1.0, description="share of its memory that the work touches all the time"
+    )
+    spin_lock: SpinLock | None = Field(
+        None,
+        description="what those do that wait for a spin lock of its kernel: a queue, tickets,"
+        " or whoever comes first (test-and-set); if not given, as today's kernels on its platform",
     )
 
 

@@ -103,7 +103,7 @@ class ProfileChoice(Table):
         description=(
             "what those do that wait for it: each spins on a line of its own (queue), all on the"
             " lock's, in order (ticket) or whoever comes first (test-and-set), or they leave the"
-            " processor after a little (sleeping)"
+            " processor after a little (sleeping); kernel: as the guest's kernel has it"
         ),
     )
     lock_switch_instructions: Switch | None = Field(
