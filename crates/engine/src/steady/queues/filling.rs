@@ -365,7 +365,9 @@ impl Filled {
     /// busy, as the number of holes does: the positive half of a normal one.
     fn varies(self, threads: u32) -> f64 {
         let known = self.first == 1 || self.settled || threads >= self.vps * self.first;
-        if known || self.stray > LITTLE {
+        // There are as many as hold the threads, and no more than there are of either.
+        let least = threads.div_ceil(self.first);
+        if known || least == threads.min(self.vps) || self.stray > LITTLE {
             return 0.0;
         }
         let holes = self.holes(f64::from(threads)) / f64::from(self.first);

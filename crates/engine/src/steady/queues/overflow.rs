@@ -125,7 +125,7 @@ impl Offered {
         };
         // No more are ever away than there are beyond the cores, and only while these are taken.
         let most = (self.most - cores) / self.mean * (self.mean / cores.max(1e-12)).min(1.0);
-        lost.min(most)
+        lost.min(most).min(1.0)
     }
 
     /// By how much more are away than Erlang's formula says, as those that come and go stay for
@@ -137,7 +137,9 @@ impl Offered {
         let peaked = self.variance / self.moves;
         // A number of cores is reached half of one before a number that may be anything.
         let room = cores + 0.5 * peaked - self.mean;
-        longer_away(room / self.variance.sqrt(), peaked)
+        let longer = longer_away(room / self.variance.sqrt(), peaked);
+        // One at a time is no small step of a number whose deviation is about one.
+        1.0 + (longer - 1.0) * self.variance / (self.variance + 1.0)
     }
 
     /// Whether there are always enough cores: as good as never are so many there.

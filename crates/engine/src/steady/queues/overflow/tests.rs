@@ -196,3 +196,81 @@ fn while_all_that_come_are_entitled_more_are_thrown_off() {
     assert_eq!(none, before);
     assert!(short > none + 0.1 && long >= short, "{none} {short} {long}");
 }
+
+/// Away of `sources` that have work for such a share of the time, by those at work, if whoever
+/// finds no server stays elsewhere until it is done: the balance of all states, by turns.
+fn exactly_away(sources: usize, servers: usize, share: f64) -> f64 {
+    let begin = share / (1.0 - share);
+    let most = sources - servers;
+    let mut chance = vec![vec![1.0; most + 1]; servers + 1];
+    for _ in 0..4_000 {
+        for home in 0..=servers {
+            for away in 0..=most {
+                let idle = (sources - home - away) as f64;
+                let out = idle * begin * f64::from(u8::from(home + away < sources))
+                    + (home + away) as f64;
+                let mut comes = 0.0;
+                if home > 0 {
+                    comes += chance[home - 1][away] * (idle + 1.0) * begin;
+                }
+                if home == servers && away > 0 {
+                    comes += chance[home][away - 1] * (idle + 1.0) * begin;
+                }
+                if home < servers {
+                    comes += chance[home + 1][away] * (home + 1) as f64;
+                }
+                if away < most {
+                    comes += chance[home][away + 1] * (away + 1) as f64;
+                }
+                chance[home][away] = comes / out.max(1e-300);
+            }
+        }
+    }
+    let (mut at_work, mut gone) = (0.0, 0.0);
+    for (home, row) in chance.iter().enumerate() {
+        for (away, chance) in row.iter().enumerate() {
+            at_work += chance * (home + away) as f64;
+            gone += chance * away as f64;
+        }
+    }
+    gone / at_work
+}
+
+/// By how much is told too much or too few, as a part of what is exact, and the same of Erlang's
+/// formula alone.
+fn off(sources: usize, servers: usize, share: f64) -> [f64; 2] {
+    let exact = exactly_away(sources, servers, share);
+    let mean = sources as f64 * share;
+    let all = Offered {
+        mean,
+        variance: mean * (1.0 - share),
+        most: sources as f64,
+        moves: mean,
+        ..Offered::default()
+    };
+    // Of what never comes and goes nobody is away for longer.
+    let erlang = Offered { moves: 0.0, ..all };
+    [all, erlang].map(|of| of.lost(servers as f64) / exact - 1.0)
+}
+
+#[test]
+fn those_that_stay_away_are_as_many_as_the_states_balance() {
+    let many = [(60, 32, 0.55), (60, 40, 0.7), (40, 32, 0.8), (24, 16, 0.7)];
+    let few = [
+        (10, 8, 0.9),
+        (20, 16, 0.9),
+        (16, 8, 0.5),
+        (12, 4, 0.8),
+        (30, 8, 0.6),
+    ];
+    for (sources, servers, share) in many {
+        let [told, erlang] = off(sources, servers, share);
+        assert!(told.abs() < 0.09, "{sources} {servers} {told}");
+        assert!(erlang < 1.7 * told.min(0.0) - 0.05, "{erlang} {told}");
+    }
+    for (sources, servers, share) in few {
+        let [told, erlang] = off(sources, servers, share);
+        assert!(told.abs() < 0.08, "{sources} {servers} {told}");
+        assert!(told.abs() < erlang.abs(), "{erlang} {told}");
+    }
+}
