@@ -264,7 +264,8 @@ def test_settings_are_said_to_be_taken_where_they_are(
 @pytest.mark.parametrize("others", ["", LPAR])
 def test_settings_of_which_it_is_not_told_whose_they_are(tmp_path: Path, others: str) -> None:
     said = "is only shown: which partition's settings these are is not told; --tables keeps it"
-    assert notes(read(tmp_path, SETTINGS + others)) == [f"FCX154 SYSSET {said}"]
+    for settings in (SETTINGS, SETTINGS.replace("VERTICAL", "OFF")):
+        assert notes(read(tmp_path, settings + others)) == [f"FCX154 SYSSET {said}"]
 
 
 def test_polarizations_that_differ_are_said(tmp_path: Path) -> None:

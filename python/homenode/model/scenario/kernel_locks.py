@@ -11,10 +11,10 @@ kernel what those do that wait for it (`lock_kind = "kernel"`).
   may take it past the queue until the first of that forbids it; with shared processors whoever
   waits yields to a holder that has no core, and both look 256 times as long once one was seen.
   That is taken for a queue with dedicated processors, and for whoever comes first with shared ones.
-- Linux on Z: queue locks where processors are dedicated, of which three may be taken past the
-  queue, else whoever comes first, since one that waits in a queue and has no core would hold up
-  all behind it; who waits yields to a holder that has no core (`arch_spin_lock_wait` of
-  `arch/s390/lib/spinlock.c`, commit b96f7d881ad9).
+- Linux on Z: queue locks where processors are dedicated, past whose queue three at most take the
+  lock before its first; else whoever comes first, since one that waits in a queue and has no core
+  would hold up all behind it. Who waits yields to a holder that has no core (`arch_spin_lock_wait`
+  of `arch/s390/lib/spinlock.c`, commit b96f7d881ad9).
 - Linux on Itanium: tickets (`arch/ia64/include/asm/spinlock.h`, commit 2c86963b093c).
 - AIX: who waits for a simple lock spins, and sleeps if its holder does not run or after a while
   (IBM, AIX performance management, "Types of locks"). That whoever comes first has it, and that

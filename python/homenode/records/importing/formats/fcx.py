@@ -323,19 +323,22 @@ class _Reading:
         """Of CP's settings a scenario of recorded use has the polarization alone."""
         if (report := self._report(_SYSSET)) is None:
             return
+        text = "is only shown: which partition's settings these are is not told"
+        if zvm is not None:
+            text = f"{self._taken_of_settings(zvm)}; all else is left out, for what is recorded is"
+            text += " played without CP"
+        self._notice(f"FCX154 SYSSET {text}; --tables keeps it", report)
+
+    def _taken_of_settings(self, zvm: str) -> str:
+        """What was; a value that is not understood is said besides."""
         said = dict(self._polarization_settings())
         strange = {value: row for value, row in said.items() if value.lower() not in _POLARIZATIONS}
         for value, row in strange.items():
             text = f'Polarization "{value}" is neither VERTICAL nor HORIZONTAL; it is left out'
             self.facts.notices.append(Notice(text, self.source.at(row.line)))
-        text = f"tells of the polarization of {zvm}"
-        if zvm is None:
-            text = "is only shown: which partition's settings these are is not told"
-        elif len(said) == len(strange):
-            text = "is only shown: it tells of no polarization that is known"
-        if zvm is not None:
-            text += "; all else is left out, for what is recorded is played without CP"
-        self._notice(f"FCX154 SYSSET {text}; --tables keeps it", report)
+        if len(said) == len(strange):
+            return "is only shown: it tells of no polarization that is known"
+        return f"tells of the polarization of {zvm}"
 
     def _processors(self, rows: list[Line]) -> list[Line]:
         """Rows of PRCLOG, one of each processor over all of the time, or by interval."""
