@@ -4,6 +4,7 @@ own: from what IBM's documentation and presentations show, with figures of our o
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -224,8 +225,70 @@ def test_polarization_and_own_cores(
     ((system, name),) = facts.partitions
     found = told(facts.partition(system, name))
     assert (found.get("mode"), found.get("polarization")) == (mode, polarization)
-    if "FCX154" in text:
-        assert any("tells of their polarization" in one.text for one in facts.notices)
+
+
+def notes(facts: Facts) -> list[str]:
+    """What is said of polarization and of CP's settings."""
+    texts = (one.text for one in facts.notices)
+    return [one for one in texts if re.search("SYSSET|olarization|PPD", one)]
+
+
+PLAYED = "; all else is left out, for what is recorded is played without CP; --tables keeps it"
+NONE = "FCX154 SYSSET is only shown: it tells of no polarization that is known" + PLAYED
+TAKEN = "FCX154 SYSSET tells of the polarization of lab" + PLAYED
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("Polarization", "VERTICAL", [TAKEN]),
+        ("POLARIZATION", "VERTICAL", [TAKEN]),
+        ("Something   ", "VERTICAL", [NONE]),
+        (
+            "Polarization",
+            "OFF     ",
+            ['Polarization "OFF" is neither VERTICAL nor HORIZONTAL; it is left out', NONE],
+        ),
+    ],
+)
+def test_settings_are_said_to_be_taken_where_they_are(
+    tmp_path: Path, setting: str, value: str, said: list[str]
+) -> None:
+    settings = SETTINGS.replace("Polarization", setting).replace("VERTICAL", value)
+    facts = read(tmp_path, settings + shares("Vh", "Vm"))
+    assert notes(facts) == said
+    ((system, name),) = facts.partitions
+    assert told(facts.partition(system, name))["polarization"] == "vertical"
+
+
+@pytest.mark.parametrize("others", ["", LPAR])
+def test_settings_of_which_it_is_not_told_whose_they_are(tmp_path: Path, others: str) -> None:
+    said = "is only shown: which partition's settings these are is not told; --tables keeps it"
+    for settings in (SETTINGS, SETTINGS.replace("VERTICAL", "OFF")):
+        assert notes(read(tmp_path, settings + others)) == [f"FCX154 SYSSET {said}"]
+
+
+def test_polarizations_that_differ_are_said(tmp_path: Path) -> None:
+    """CP's settings count, the first of them."""
+    later = SETTINGS.replace("VERTICAL", "HORIZONTAL")
+    path = tmp_path / "lab.txt"
+    differs = f"polarization of lab is horizontal here; vertical of {path}:6 counts"
+    for text in (SETTINGS + shares("Hor", "Hor"), SETTINGS + later + shares("Shr")):
+        facts = read(tmp_path, text)
+        assert notes(facts) == [differs, TAKEN]
+        ((system, name),) = facts.partitions
+        assert told(facts.partition(system, name))["polarization"] == "vertical"
+    said = "column PPD tells vertical here and horizontal in line 11, as where it was changed"
+    assert notes(read(tmp_path, shares("Hor", "Vh"))) == [f"{said}; neither is taken of it"]
+
+
+def test_cores_of_their_own_have_no_polarization(tmp_path: Path) -> None:
+    facts = read(tmp_path, SETTINGS + shares("Ded", "Ded"))
+    made = assemble(facts, AssembleOptions(convert=False))
+    assert 'mode = "dedicated"' in made.text
+    assert "polarization" not in made.text
+    left = "polarization vertical of lab is left out: its cores are its own"
+    assert left in [one.text for one in made.notices]
 
 
 def test_a_scenario_has_the_polarization(tmp_path: Path) -> None:

@@ -6,6 +6,12 @@ import pytest
 
 from homenode.model.scenario import Scenario
 
+CELLS = """model = "hp-rx7640"
+[[npartition]]
+name = "npar0"
+cells = ["cell0", "cell1"]
+memory = "16 GiB"
+"""
 XEON, POWER, Z14 = 'model = "intel-xeon-6140-2s"', 'model = "ibm-power-795"', 'model = "ibm-z14"'
 SHARED = '{ mode = "shared", virtual = 4 }'
 ENTITLED = '{ mode = "shared", virtual = 4, entitlement = 2 }'
@@ -40,6 +46,7 @@ def _told(machine: str, processors: str, more: str = "", guest: str = '{ os = "l
         (POWER, ENTITLED, "", "test-and-set"),
         (Z14, DEDICATED, "", "queue"),
         (Z14, WEIGHED, "", "test-and-set"),
+        (CELLS, DEDICATED, "", "ticket"),
         (XEON, SHARED, "kvm = {}", "queue"),
         (XEON, SHARED, "", "queue"),
         (

@@ -244,6 +244,14 @@ def test_from_the_command_line(view: GuestView, capsys: pytest.CaptureFixture[st
     assert [row["Partition"] for row in json.loads(in_order)] == ["zvm", "aix"]
     assert call(["fcx", "lpar", "latest", "--json"]) == 0
     assert capsys.readouterr().out == in_order
+    assert call(["fcx", "-h"]) == 0
+    assert "in either order" in capsys.readouterr().out
+    for words in (["latest", "devcie"], ["devcie", "latest"]):
+        assert call(["fcx", *words]) == 2
+        assert "there is no report devcie; did you mean DEVICE?" in capsys.readouterr().err
+    assert call(["fcx", "devcie", "nowhere"]) == 2
+    neither = "neither devcie nor nowhere is a report, and neither is a run"
+    assert neither in " ".join(capsys.readouterr().err.split())
     assert call(["fcx", "latest", "lpar", "-p", "aix"]) == 2
     assert "runs no z/VM: choose one with z/VM: -p zvm" in capsys.readouterr().err
     assert call(["fcx", "latest", "lpar", "-p", "aixx"]) == 2

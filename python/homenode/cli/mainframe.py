@@ -11,6 +11,7 @@ import typer
 from homenode.cli import complete
 from homenode.cli.output import JsonOption, OutOption, PartitionOption, show_json
 from homenode.cli.tools import LATEST, chosen
+from homenode.errors import NotFoundError
 
 if TYPE_CHECKING:
     from homenode.tools.guestview import GuestView
@@ -47,17 +48,12 @@ def fcx(
 ) -> None:
     """Show a run as z/VM's Performance Toolkit would.
 
-    Without a report, the reports are listed.
+    Run and report may stand in either order. Without a report, the reports are listed.
     """
     from homenode.tools import fcx as reports
     from homenode.tools.guestview import zvm_partition
 
-    def asks(word: str) -> bool:
-        return reports.is_report(word) or reports.is_number(word)
-
-    if asks(run) and not (report is not None and asks(report)):
-        # In either order: a report's name is no run's.
-        run, report = report or LATEST, run
+    run, report = _in_order(run, report, out)
     found = None if report is None else reports.report(report)
     view = _view(run, replication, out)
     name = zvm_partition(view, partition)
@@ -68,6 +64,41 @@ def fcx(
         show_json(found.rows(view, name, every))
     else:
         typer.echo(found.render(view, name, every), nl=False)
+
+
+def _in_order(run: str, report: str | None, out: str) -> tuple[str, str | None]:
+    """Run and report, in whichever order they came: a report's name is no run's. Raises `ToolError`
+    where neither is a report and neither a run, so that it is not known which was meant.
+    """
+    from homenode.tools import fcx as reports
+    from homenode.tools.errors import ToolError
+
+    def asks(word: str) -> bool:
+        return reports.is_report(word) or reports.is_number(word)
+
+    if report is None:
+        return (LATEST, run) if asks(run) else (run, None)
+    if asks(report):
+        return run, report
+    if asks(run):
+        return report, run
+    # None is a report: the one that is no run was meant for one, and is named.
+    if _is_run(run, out):
+        return run, report
+    if _is_run(report, out):
+        return report, run
+    text = f"neither {run} nor {report} is a report, and neither is a run"
+    raise ToolError(f"{text}; `homenode fcx` lists the reports, `homenode runs` the runs")
+
+
+def _is_run(word: str, out: str) -> bool:
+    from homenode.simulate.kept.finding import find
+
+    try:
+        find(word, out)
+    except NotFoundError:
+        return False
+    return True
 
 
 def _list_reports(*, as_json: bool) -> None:

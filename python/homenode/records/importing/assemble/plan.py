@@ -333,11 +333,13 @@ def set_on_mainframe(planned: Sequence[Planned], threads: int, notices: list[Not
             }
             if one.facts.capped is not None:
                 found["capped"] = Value(one.facts.capped.value, str(one.facts.capped.where))
-            if one.facts.polarization is not None:
-                told = one.facts.polarization
+            if (told := one.facts.polarization) is not None:
                 found["polarization"] = Value(told.value, str(told.where))
         else:
             found = own_cores(one)
+            if (told := one.facts.polarization) is not None:
+                text = f"polarization {told.value} of {one.name} is left out: its cores are its own"
+                notices.append(Notice(text, told.where))
         if one.facts.core_type is not None:
             kind = one.facts.core_type
             found["type"] = Value(kind.value, str(kind.where))

@@ -24,7 +24,7 @@ from homenode.records.importing.formats.fcxprocessors import (
     by_interval,
     by_report,
     own_cores,
-    polarization,
+    polarizations,
 )
 from homenode.records.importing.formats.fcxtimes import Line, Times, strange_date
 from homenode.records.importing.opening.contents import Input
@@ -135,7 +135,7 @@ class _Reading:
         self._tell_strange_dates()
         partitions = list(_by_partition(self._rows(_LPAR)))
         zvm = self._log(partitions)
-        self._tell_settings(taken=zvm is not None)
+        self._tell_settings(zvm)
         if partitions:
             self._tell_partitions(partitions, zvm)
         elif zvm is None:
@@ -295,26 +295,50 @@ class _Reading:
         self._add_log(name, rows)
         return name
 
-    def _tell_polarization(self, partition: PartitionFacts, processors: list[Line]) -> None:
-        """How the entitlement of the partition with z/VM lies on its processors."""
+    def _polarization_settings(self) -> Iterator[tuple[str, Line]]:
+        """What CP's settings say of the polarization."""
         for row in self._rows(_SYSSET):
-            value = row.cells.get("Value", "").lower()
-            if row.cells.get("Setting") == "Polarization" and value in _POLARIZATIONS:
-                self.facts.tell(partition, "polarization", Told(value, self.source.at(row.line)))
-                return
-        if (found := polarization(processors)) is not None:
-            told: Told[object] = Told(found[0], self.source.at(found[1].line))
-            self.facts.tell(partition, "polarization", told)
+            if row.cells.get("Setting", "").lower() == "polarization":
+                yield row.cells.get("Value", ""), row
 
-    def _tell_settings(self, *, taken: bool) -> None:
+    def _tell_polarization(self, partition: PartitionFacts, processors: list[Line]) -> None:
+        """How the entitlement of the partition with z/VM lies on its processors: all that is said
+        of it, CP's settings first.
+        """
+        said = [(value.lower(), row) for value, row in self._polarization_settings()]
+        found = polarizations(processors)
+        if len(found) > 1:
+            (first, at), (second, row) = found.items()
+            text = f"column PPD tells {second} here and {first} in line {at.line}, as where it was"
+            text += " changed; neither is taken of it"
+            self.facts.notices.append(Notice(text, self.source.at(row.line)))
+        else:
+            said += found.items()
+        for value, row in said:
+            if value in _POLARIZATIONS:
+                told: Told[object] = Told(value, self.source.at(row.line))
+                self.facts.tell(partition, "polarization", told)
+
+    def _tell_settings(self, zvm: str | None) -> None:
         """Of CP's settings a scenario of recorded use has the polarization alone."""
         if (report := self._report(_SYSSET)) is None:
             return
-        text = "is only shown: no other report of this file tells of z/VM's processors"
-        if taken:
-            text = "tells of their polarization; all else is left out, for what is recorded is"
+        text = "is only shown: which partition's settings these are is not told"
+        if zvm is not None:
+            text = f"{self._taken_of_settings(zvm)}; all else is left out, for what is recorded is"
             text += " played without CP"
         self._notice(f"FCX154 SYSSET {text}; --tables keeps it", report)
+
+    def _taken_of_settings(self, zvm: str) -> str:
+        """What was; a value that is not understood is said besides."""
+        said = dict(self._polarization_settings())
+        strange = {value: row for value, row in said.items() if value.lower() not in _POLARIZATIONS}
+        for value, row in strange.items():
+            text = f'Polarization "{value}" is neither VERTICAL nor HORIZONTAL; it is left out'
+            self.facts.notices.append(Notice(text, self.source.at(row.line)))
+        if len(said) == len(strange):
+            return "is only shown: it tells of no polarization that is known"
+        return f"tells of the polarization of {zvm}"
 
     def _processors(self, rows: list[Line]) -> list[Line]:
         """Rows of PRCLOG, one of each processor over all of the time, or by interval."""

@@ -127,9 +127,9 @@ def own_cores(processors: Iterable[Line]) -> bool:
     )
 
 
-def polarization(processors: Iterable[Line]) -> tuple[str, Line] | None:
-    """What PPD says of the polarization, and where: `Vh`, `Vm`, `Vl` or `Hor`; nothing if some are
-    of one and some of the other, as when it was changed.
+def polarizations(processors: Iterable[Line]) -> dict[str, Line]:
+    """What PPD says of the polarization (`Vh`, `Vm`, `Vl` or `Hor`), each with the first line that
+    says so: two, where some are of one and some of the other, as when it was changed.
     """
     found: dict[str, Line] = {}
     for row in processors:
@@ -138,4 +138,4 @@ def polarization(processors: Iterable[Line]) -> tuple[str, Line] | None:
             found.setdefault("vertical", row)
         elif told.startswith("Hor"):
             found.setdefault("horizontal", row)
-    return next(iter(found.items())) if len(found) == 1 else None
+    return found
