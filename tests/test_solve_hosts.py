@@ -346,3 +346,55 @@ def test_a_cpuset_of_one_leaves_the_siblings_of_others_busy() -> None:
         return float(one["instructions"] / one["cores"])
 
     assert pace(', cpuset = "0-35"') == pytest.approx(pace(""), rel=0.03)
+
+
+CROWD = """
+[machine]
+model = "intel-xeon-6240-2s"
+threads = 1
+
+[run]
+warmup = "1 s"
+duration = "2 s"
+replications = 1
+"""
+
+
+def two_with_a_lock(kvm: str, virtual: int) -> str:
+    """Two of so many loops each on processors 0 to 7, with a queue lock that is held often."""
+    one = """
+[[partition]]
+name = "{name}"
+processors = {{ mode = "shared", virtual = {virtual}, cpuset = "0-7" }}
+memory = "8 GiB"
+{kvm}
+[partition.workload]
+kind = "loops"
+count = {virtual}
+endless = true
+[partition.workload.profile]
+base = "database-mix"
+instructions = 1e6
+lock_kind = "queue"
+lock_share = "5 %"
+why = "a lock that is taken often"
+"""
+    return CROWD + "".join(one.format(name=name, virtual=virtual, kvm=kvm) for name in "ab")
+
+
+@pytest.mark.parametrize(
+    "kvm", ["", "kvm = { lock_holder_preemption = false, paravirtual_locks = false }"]
+)
+def test_a_lock_whose_holder_keeps_its_processor_is_solved(kvm: str) -> None:
+    """No process, and no guest of which that is told, loses it for others while it has a lock."""
+    spec = Scenario.from_toml(two_with_a_lock(kvm, 12)).spec()
+    for one in json.loads(_engine.solve(json.dumps(spec)))["partitions"]:
+        assert one["steady"]
+        assert one["cores"] == pytest.approx(4.0, abs=0.05)
+
+
+def test_guests_of_linux_do_not_take_turns_as_a_whole() -> None:
+    """Threads of both run at once, so who has the lock is kept from its processor at times."""
+    spec = Scenario.from_toml(two_with_a_lock("kvm = { paravirtual_locks = false }", 8)).spec()
+    with pytest.raises(_engine.SpecError, match="handed on in order"):
+        _engine.solve(json.dumps(spec))

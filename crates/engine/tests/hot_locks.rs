@@ -381,8 +381,9 @@ fn a_limit_beyond_all_processors_is_none() {
     }
 }
 
-/// Guests that share a set of processors meet as those do that share a host; who has more virtual
-/// processors than those waits in lines that last, and is left to simulations.
+/// Guests that share a set of processors meet as those do that share a host. A lock that is handed on
+/// in order waits in lines that last, as threads of both are on the processors at once, and is left
+/// to simulations.
 #[test]
 fn a_set_of_processors_is_as_a_host() {
     let of = |vcpus: u16, kind| {
@@ -400,14 +401,15 @@ fn a_set_of_processors_is_as_a_host() {
         made
     };
     for kind in KINDS {
-        let told = told_over_run(&of(8, kind));
-        assert!((told - 1.0).abs() < 0.02, "{kind:?}: {told}");
-        let crowded = of(12, kind);
-        if kind.in_order() {
-            let fault = solve(&crowded).expect_err("lines last").to_string();
-            assert!(fault.contains("in order"), "{fault}");
-        } else {
-            assert!((told_over_run(&crowded) - 1.0).abs() < 0.1, "{kind:?}");
+        for (vcpus, within) in [(8, 0.02), (12, 0.1)] {
+            let made = of(vcpus, kind);
+            if kind.in_order() {
+                let fault = solve(&made).expect_err("lines last").to_string();
+                assert!(fault.contains("in order"), "{fault}");
+            } else {
+                let told = told_over_run(&made);
+                assert!((told - 1.0).abs() < within, "{kind:?} {vcpus}: {told}");
+            }
         }
     }
 }

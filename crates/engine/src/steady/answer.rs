@@ -104,7 +104,7 @@ pub(in crate::steady) fn loses_holders(doing: &Doing, form: &Form) -> Option<&'s
     if form.lock.is_some() && (on_host || in_guest) {
         return Some("a lock for which threads sleep whose holders wait for a processor");
     }
-    if form.held_in_order && !doing.in_turn && doing.kept_off() > ORDERED_AWAY {
+    if form.held_in_order && !doing.one_of_two && doing.kept_off() > ORDERED_AWAY {
         return Some(
             "a lock that is spun for and handed on in order, of a partition that others keep from \
              its cores",

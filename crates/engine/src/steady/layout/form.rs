@@ -163,7 +163,7 @@ impl Form {
             serves,
             asks_io: AsksIo::of(one),
             lock,
-            held_in_order: held_in_order(one, &workloads),
+            held_in_order: held_in_order(one, host.is_some(), &workloads),
             lines_last: lines_last(one) || workloads.iter().any(|of| of.lines_last),
             threads: host.unwrap_or_default(),
             guests,
@@ -270,10 +270,20 @@ fn lines_last(one: &Partition) -> bool {
     halts_in_line(one) && in_order(one) >= least
 }
 
+/// Whether who holds a lock may lose his processor: on a host only a guest's, if it is told to.
+fn loses_holders(one: &Partition, on_host: bool) -> bool {
+    let Processors::Shared { host, .. } = &one.processors else {
+        return false;
+    };
+    let kvm = host.kvm.as_ref();
+    !on_host || kvm.is_some_and(|kvm| kvm.lock_holder_preemption)
+}
+
 /// Whether a lock that goes round in order is held for so much of the time that virtual processors
 /// that lose their cores hold up all others, which spin.
-fn held_in_order(one: &Partition, workloads: &[Form]) -> bool {
-    let often = !halts_in_line(one) && in_order(one) >= ORDERED_LINES_FROM;
+fn held_in_order(one: &Partition, on_host: bool, workloads: &[Form]) -> bool {
+    let spins = loses_holders(one, on_host) && !halts_in_line(one);
+    let often = spins && in_order(one) >= ORDERED_LINES_FROM;
     often || workloads.iter().any(|of| of.held_in_order)
 }
 

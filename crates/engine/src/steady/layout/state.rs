@@ -168,6 +168,8 @@ pub(in crate::steady) struct Doing {
     pub last_slices: f64,
     /// Whether it takes turns with others, all with the whole machine.
     pub in_turn: bool,
+    /// Whether it does with one other under a hypervisor that switches them as a whole.
+    pub one_of_two: bool,
     /// Of a workload beside others, what [`Doing::met`] is of all together.
     pub met_beside: Option<f64>,
     /// How they wait under PR/SM although they are within their share.

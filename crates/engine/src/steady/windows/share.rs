@@ -103,6 +103,7 @@ impl State {
         let in_turn = sharing.iter().all(whole);
         for at in &sharing {
             self.doing[*at].in_turn = in_turn;
+            self.doing[*at].one_of_two = in_turn && sharing.len() == 2;
         }
         sharing
     }
