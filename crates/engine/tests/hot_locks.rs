@@ -381,9 +381,9 @@ fn a_limit_beyond_all_processors_is_none() {
     }
 }
 
-/// Guests that share a set of processors meet as those do that share a host. A lock that is handed on
-/// in order waits in lines that last, as threads of both are on the processors at once, and is left
-/// to simulations.
+/// Guests that share a set of processors meet as those do that share a host. A lock that is handed
+/// on in order waits in lines that last, as threads of both are on the processors at once, and is
+/// left to simulations.
 #[test]
 fn a_set_of_processors_is_as_a_host() {
     let of = |vcpus: u16, kind| {
