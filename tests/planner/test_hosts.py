@@ -60,8 +60,9 @@ def told(kind: tuple[str, str], key: str, before: object, after: object, folder:
                 "# (from its next start on: until then its memory is where it was)",
             ],
             [
-                "# In `virsh edit one`, no <numatune>, for its next start: a policy over all nodes, as",
-                "# virsh numatune makes it, is another one. Until then its memory is where it was.",
+                "# In `virsh edit one`, no <numatune>, for its next start: a policy over all",
+                "# nodes, as virsh numatune makes it, is another one. Until then its memory is",
+                "# where it was.",
             ],
         ),
         (

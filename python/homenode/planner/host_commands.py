@@ -167,8 +167,9 @@ def _cpus(domain: Domain) -> str:
 def _virsh_memory(name: str, domain: Domain) -> Iterator[str]:
     """A policy over all nodes is another one than none, and `virsh numatune` takes none away."""
     if _nodes(domain) == _all_nodes(domain):
-        yield f"# In `virsh edit {name}`, no <numatune>, for its next start: a policy over all nodes, as"
-        yield "# virsh numatune makes it, is another one. Until then its memory is where it was."
+        yield f"# In `virsh edit {name}`, no <numatune>, for its next start: a policy over all"
+        yield "# nodes, as virsh numatune makes it, is another one. Until then its memory is"
+        yield "# where it was."
         return
     yield f"virsh numatune {name} --nodeset {cpu_list(_nodes(domain))} --config"
     yield "# (from its next start on: until then its memory is where it was)"
