@@ -51,6 +51,10 @@ currency = "EUR"
         ("worth = 2", ("worth",)),
         ('apart = [["lpar1", "lpar2", "lpar1"]]', ("lpar1 is named twice",)),
         ('apart = [["lpar1"]]', ("at least 2 entries are needed",)),
+        (
+            'apart = [["lpar1", "lpar2", "lpar3", "lpar4"]]',
+            ("lpar1, lpar2, lpar3, lpar4 are 4", "3 places", "drawer0, drawer1, drawer2"),
+        ),
     ],
 )
 def test_a_table_that_cannot_be(told: str, words: tuple[str, ...]) -> None:

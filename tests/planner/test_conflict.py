@@ -20,6 +20,7 @@ from homenode.planner.exact import Exact
 from homenode.planner.rules import Rule
 from homenode.planner.search import Search
 from homenode.planner.solver import Floats
+from homenode.report.advice import advice_lines
 from homenode.simulate.scenario import Scenario
 
 PAIRS = [["lpar1", "lpar2"], ["lpar1", "lpar3"], ["lpar2", "lpar3"]]
@@ -75,11 +76,18 @@ def test_dropping_any_one_of_them_makes_it_possible(without: int) -> None:
     assert found.best
 
 
-def test_one_rule_may_contradict_the_machine() -> None:
-    """Four partitions apart, and three drawers."""
-    told = layouts.crowded('apart = [["lpar1", "lpar2", "lpar3", "lpar4"]]\nheadroom = "1 %"')
-    found = advise(told, free=["home"], confirm=False)
-    assert [one.rule for one in found.conflict] == ["lpar1, lpar2, lpar3, lpar4 apart"]
+def test_one_rule_that_nothing_keeps_is_told_once() -> None:
+    """Two apart, and no home may change."""
+    told = layouts.crowded('apart = [["lpar1", "lpar2"]]\nheadroom = "1 %"')
+    found = advise(told, free=["virtual"], confirm=False)
+    assert [one.rule for one in found.conflict] == ["lpar1, lpar2 apart"]
+    assert found.told.startswith("No layout keeps lpar1, lpar2 apart (")
+    assert "\n".join(advice_lines(found)).count("lpar1, lpar2 apart") == 1
+
+
+def test_another_machine_may_have_room_for_who_is_apart() -> None:
+    told = layouts.crowded('apart = [["lpar1", "lpar2", "lpar3", "lpar4"]]\nfree = ["machine"]')
+    assert told.file.advise is not None
 
 
 def test_a_limit_that_no_layout_keeps_is_named() -> None:
@@ -137,8 +145,7 @@ def test_pins_belong_to_the_set_only_where_they_forbid_it() -> None:
     lines = told.text.splitlines()
     assert found.conflict[1].where is not None
     assert lines[(found.conflict[1].where.line or 0) - 1].startswith("pinned")
-    every = '["lpar1", "lpar2", "lpar3", "lpar4"]'
-    other = layouts.crowded(f'free = ["home"]\napart = [{every}]\npinned = ["lpar4"]')
+    other = layouts.crowded('free = ["virtual"]\napart = [["lpar1", "lpar2"]]\npinned = ["lpar4"]')
     (one,) = advise(other, confirm=False).conflict
     assert one.rule.endswith("apart")
 

@@ -45,11 +45,12 @@ def told(kind: tuple[str, str], key: str, before: object, after: object, folder:
     path = f"partition.one.processors.{key}"
     one, other = (first.with_({path: value}).run(out=folder) for value in (before, after))
     there = commands(one, other, [Change("one", key, path, before, after, "")])
-    return [*there, "", *commands(other, one, [Change("one", key, path, after, before, "")])]
+    change = Change("one", key, path, after, before, "")
+    return [*there, "", *commands(other, one, [change], back=True)]
 
 
 @pytest.mark.parametrize(
-    ("kind", "line", "memory"),
+    ("kind", "line", "memory", "free"),
     [
         (
             KVM,
@@ -57,6 +58,11 @@ def told(kind: tuple[str, str], key: str, before: object, after: object, folder:
             [
                 "virsh numatune one --nodeset {nodes} --config",
                 "# (from its next start on: until then its memory is where it was)",
+            ],
+            [
+                "# In `virsh edit one`, no <numatune>, for its next start: a policy over all",
+                "# nodes, as virsh numatune makes it, is another one. Until then its memory is",
+                "# where it was.",
             ],
         ),
         (
@@ -66,23 +72,27 @@ def told(kind: tuple[str, str], key: str, before: object, after: object, folder:
                 '# Memory goes with cpus = "{cpus}" in its configuration, when it is created anew;',
                 "# until then it is where it was.",
             ],
+            None,
         ),
         (
             PROCESSES,
             "systemctl set-property one.scope AllowedCPUs={}",
             ["systemctl set-property one.scope AllowedMemoryNodes={nodes}"],
+            None,
         ),
     ],
 )
 def test_pins_there_and_back(
-    kind: tuple[str, str], line: str, memory: list[str], tmp_path: Path
+    kind: tuple[str, str], line: str, memory: list[str], free: list[str] | None, tmp_path: Path
 ) -> None:
-    """Processors alone would leave the memory behind, on which the advice counts."""
+    """Processors alone would leave the memory behind, on which the advice counts; a guest of
+    libvirt that nothing kept is free of a policy again, not under one over all nodes.
+    """
     found = told(kind, "pins", None, ("36-71",), tmp_path)
     there, back = found[: found.index("")], found[found.index("") + 1 :]
     assert (there[0], back[0]) == (line.format("36-71"), line.format("0-71"))
     assert [one.format(cpus="36-71", nodes="1") for one in memory] == there[1:]
-    assert [one.format(cpus="0-71", nodes="0-1") for one in memory] == back[1:]
+    assert [one.format(cpus="0-71", nodes="0-1") for one in free or memory] == back[1:]
 
 
 def test_each_virtual_processor_at_its_place(tmp_path: Path) -> None:
@@ -93,6 +103,53 @@ def test_each_virtual_processor_at_its_place(tmp_path: Path) -> None:
     ]
     lines = told(PROCESSES, "pins", pins, ("0-3",), tmp_path)
     assert lines[-1] == 'taskset --cpu-list --pid 4-5 "$TID3"'
+    lines = told(XEN, "pins", pins, ("36-39",), tmp_path)
+    (memory,) = [line for line in lines[lines.index("") :] if "Memory goes with" in line]
+    assert 'cpus = ["0", "1,3", "2", "4-5"] in its configuration' in memory
+    assert "xl vcpu-pin one 3 4-5" in lines
+
+
+@pytest.mark.parametrize(
+    ("kind", "new"),
+    [
+        (KVM, 'for vcpu in $(seq 4 5); do virsh vcpupin one "$vcpu" 0-17 --live --config; done'),
+        (XEN, "xl vcpu-pin one all 0-17"),
+        (PROCESSES, None),
+    ],
+)
+def test_new_virtual_processors_are_kept_where_the_others_are(
+    kind: tuple[str, str], new: str | None, tmp_path: Path
+) -> None:
+    """A pin of each virtual processor is none of one that comes later, on the way back either; the
+    group of a process has all of its threads.
+    """
+    policy, kvm = kind
+    key = "pins" if kind is XEN else "cpuset"
+    value = '["0-17"]' if kind is XEN else '"0-17"'
+    text = HOST.format(policy=policy, kvm=kvm, more=f", {key} = {value}")
+    path = "partition.one.processors.virtual"
+    few, more = (Scenario.from_toml(text).with_({path: n}).run(out=tmp_path) for n in (4, 6))
+    grows, shrinks = (Change("one", "virtual", path, *pair, "") for pair in ((4, 6), (6, 4)))
+    for back in (False, True):
+        lines = commands(few, more, [grows], back=back)
+        assert lines[-1] == new if new else not any("AllowedCPUs" in line for line in lines)
+        assert not any("0-17" in line for line in commands(more, few, [shrinks], back=back))
+
+
+def test_virtual_processors_are_there_before_they_are_pinned(tmp_path: Path) -> None:
+    policy, kvm = KVM
+    text = HOST.format(policy=policy, kvm=kvm, more=', cpuset = "0-17"')
+    first = Scenario.from_toml(text)
+    paths = [f"partition.one.processors.{key}" for key in ("cpuset", "virtual")]
+    values = {paths[0]: "18-35", paths[1]: 6}
+    few, more = (one.run(out=tmp_path) for one in (first, first.with_(values)))
+    changes = [
+        Change("one", "cpuset", paths[0], "0-17", "18-35", ""),
+        Change("one", "virtual", paths[1], 4, 6, ""),
+    ]
+    lines = [line for line in commands(few, more, changes) if not line.startswith("#")]
+    assert [line.split()[:2] for line in lines] == [["virsh", "setvcpus"], ["for", "vcpu"]]
+    assert "$(seq 0 5)" in lines[1]
 
 
 def test_cpusets_weights_and_counts(tmp_path: Path) -> None:
@@ -104,6 +161,9 @@ def test_cpusets_weights_and_counts(tmp_path: Path) -> None:
         assert word in " ".join(lines[: lines.index("")])
         assert word not in " ".join(lines[lines.index("") :])
     assert told(XEN, "virtual", 4, 8, tmp_path)[0] == "xl vcpu-set one 8"
+    for kind in (KVM, XEN):  # it had as many before
+        lines = told(kind, "virtual", 8, 4, tmp_path)
+        assert lines[-1].endswith(" 8 --live --config" if kind is KVM else " 8")
     assert told(PROCESSES, "virtual", 1, 2, tmp_path)[-1].startswith("# one: 1 thread,")
     assert (
         told(XEN, "weight", 256, 512, tmp_path)[0] == "xl sched-credit2 --domain=one --weight=512"

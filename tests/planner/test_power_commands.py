@@ -13,18 +13,29 @@ from homenode.planner.reasons import told_change
 
 
 def test_places_of_memory_are_asked_of_the_optimizer(tmp_path: Path) -> None:
-    """No command of a Power server names them, there or back."""
+    """No command of a Power server names them; back it takes no memory away from its cores."""
     parts = '[{ size = "8 GiB" }, { size = "8 GiB", on = "drawer2" }]'
     text = layouts.partition("a").replace('memory = "16 GiB"', f"memory = {parts}")
     now, path = layouts.scenario(text), "partition.a.memory.1.on"
     runs = [one.run(out=tmp_path) for one in (now, now.with_({path: "drawer0"}))]
     places = ["drawer2", "drawer0"]
     there = commands(*runs, [Change("a", "memory", path, *places, "")])
-    back = commands(*reversed(runs), [Change("a", "memory", path, *reversed(places), "")])
+    change = Change("a", "memory", path, *reversed(places), "")
+    back = commands(*reversed(runs), [change], back=True)
     assert "# a: memory of drawer2 to drawer0" in there
+    assert 'optmem -m "$SYSTEM" -o start -t affinity -p a' in there
     assert "# a: memory of drawer0 to drawer2" in back
-    for lines in (there, back):
-        assert 'optmem -m "$SYSTEM" -o start -t affinity -p a' in lines
+    assert any("will not undo this" in line for line in back)
+    assert all(line.startswith("#") for line in back)
+
+
+def test_homes_are_not_taken_apart_again(tmp_path: Path) -> None:
+    """What brought partitions together knows no way back; what can be commanded has one."""
+    told = layouts.crowded(rate=600)
+    (best, *_) = advise(told, free=["home"], out=tmp_path, best=1).best
+    assert any(line.startswith("optmem") for line in best.commands)
+    assert best.back
+    assert all(line.startswith("#") for line in best.back)
 
 
 def test_headings_of_an_export_are_no_commands(tmp_path: Path) -> None:

@@ -278,8 +278,9 @@ class Advising:
             where = self.problem.wishes.where("pinned")
             named.append(Named(f"pinned: nothing of {listed(pins)} changes", where))
         told = f"No layout keeps all rules. Not together: {listed(map(str, named), 20)}."
-        if not named:
-            told = "No layout keeps the rules of the machine itself."
+        if len(named) < 2:
+            what = named[0] if named else "the rules of the machine itself"
+            told = f"No layout keeps {what}."
         if not proven:
             told += " Local search found none, which is no proof."
         return self._advice(now, (), words.CONFLICT, told, conflict=tuple(named))

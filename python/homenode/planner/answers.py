@@ -101,7 +101,10 @@ class Answers:
             run=run.id,
             commands=_between(base, run, answer.changes),
             back=_between(
-                run, base, [replace(c, before=c.after, after=c.before) for c in answer.changes]
+                run,
+                base,
+                [replace(c, before=c.after, after=c.before) for c in answer.changes],
+                back=True,
             ),
         )
 
@@ -246,5 +249,7 @@ def _unless(reasons: Mapping[str, str], told: Estimate) -> Estimate:
     return Estimate(None, None, next(iter(reasons.values()))) if reasons else told
 
 
-def _between(one: Run, other: Run, changes: Sequence[Change]) -> tuple[str, ...]:
-    return commands(one, other, changes) if changes else ()
+def _between(
+    one: Run, other: Run, changes: Sequence[Change], *, back: bool = False
+) -> tuple[str, ...]:
+    return commands(one, other, changes, back=back) if changes else ()

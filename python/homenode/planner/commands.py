@@ -40,17 +40,23 @@ _NEITHER = {
 _AT_ONCE = {"entitlement": "procunits", "virtual": "procs", "cores": "procs"}
 
 
-def commands(before: Run, after: Run, changes: Sequence[Change]) -> tuple[str, ...]:
-    """From one layout to the other. Where no form of commands is known, the changes as comments."""
+def commands(
+    before: Run, after: Run, changes: Sequence[Change], *, back: bool = False
+) -> tuple[str, ...]:
+    """From one layout to the other; `back` if the other was there before. Where no form of commands
+    is known, the changes as comments.
+    """
     policy = _policy(before)
     if any(one.word in VARIANTS for one in changes):
         return tuple(_made_anew(before, after, changes))
     if policy == "phyp":
-        return (*_HEAD, *_on_power(before, after, changes))
+        lines = [*_on_power(before, after, changes, back=back)]
+        told = any(not line.startswith("#") for line in lines)
+        return (*(_HEAD if told else ()), *lines)
     if policy == "dedicated":
         return tuple(_of_cells(before, after, changes))
     if policy in HOST_POLICIES:
-        return tuple(on_host(before, after, changes))
+        return tuple(on_host(before, after, changes, back=back))
     return tuple(on_mainframe(before, after) if policy == "prsm" else ()) or _as_comments(changes)
 
 
@@ -138,7 +144,7 @@ def _lines(run: Run) -> list[str]:
         return []
 
 
-def _on_power(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[str]:
+def _on_power(before: Run, after: Run, changes: Sequence[Change], *, back: bool) -> Iterator[str]:
     at_once = [*dynamic(changes)]
     if at_once:
         yield "# Running partitions: what is taken away first, then what is given"
@@ -156,23 +162,30 @@ def _on_power(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[st
     if inside:
         yield "# In the partitions"
         yield from inside
-    yield from _moved(changes, comments)
+    yield from _moved(changes, comments, back=back)
 
 
-def _moved(changes: Sequence[Change], comments: Sequence[str]) -> Iterator[str]:
-    """Homes and memory, which are asked for and cannot be commanded."""
+def _moved(changes: Sequence[Change], comments: Sequence[str], *, back: bool) -> Iterator[str]:
+    """Homes and memory, which are asked for and cannot be commanded: the optimizer brings memory
+    and cores together, and takes neither away again.
+    """
     to = [one for one in changes if one.word in ("home", "memory")]
     if not to:
         return
     moved = list(dict.fromkeys(one.partition for one in to))
     what = _NEITHER[frozenset(one.word for one in to)]
-    yield f"# {what} cannot be commanded; the optimizer brings memory and cores together:"
+    if back:
+        yield f"# {what} cannot be commanded, and the optimizer, which brings memory and cores"
+        yield "# together, will not undo this:"
+    else:
+        yield f"# {what} cannot be commanded; the optimizer brings memory and cores together:"
     yield from (line for line in comments if ", home " in line and _of(line, moved))
     for one in to:
         if one.word == "memory":
             yield f"# {one.partition}: memory of {plain(one.before)} to {plain(one.after)}"
-    yield f'optmem -m "$SYSTEM" -o start -t affinity -p {quote(",".join(moved))}'
-    yield 'lsmemopt -m "$SYSTEM" -r lpar -o currscore'
+    if not back:
+        yield f'optmem -m "$SYSTEM" -o start -t affinity -p {quote(",".join(moved))}'
+        yield 'lsmemopt -m "$SYSTEM" -r lpar -o currscore'
 
 
 def _of(line: str, names: Iterable[str]) -> bool:

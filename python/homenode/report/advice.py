@@ -54,7 +54,7 @@ def advice_lines(told: Advice) -> Iterator[str]:
         yield ""
         yield f"Advice {count}:"
         yield from _changes(answer)
-    for named in told.conflict:
+    for named in told.conflict if len(told.conflict) > 1 else ():  # one alone is told above
         yield f"  {named}"
     if told.refused:
         yield ""

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from homenode.errors import ScenarioError, listed, suggestion
+from homenode.model.catalog import MachineDescription
 from homenode.model.document import Document, Problems
 from homenode.model.document.positions import Path, split_key
 from homenode.model.scenario.file.advise import Advise
+from homenode.model.scenario.places import name_of_chip, node_word
+
+_ROOM = {"machine", "merge"}
+"""What may bring more places, or fewer partitions."""
 
 
-def check_advise(told: Advise | None, names: Sequence[str], document: Document) -> None:
+def check_advise(
+    told: Advise | None, names: Sequence[str], machine: MachineDescription, document: Document
+) -> None:
     """`names` are those of the partitions."""
     if told is None:
         return
@@ -29,6 +36,8 @@ def check_advise(told: Advise | None, names: Sequence[str], document: Document) 
             if name in group[:at]:
                 there, step = f"{name} is named twice", "name each partition once"
                 problems.add(("advise", "apart", row, at), there=there, next_step=step)
+    if not _ROOM & {*told.free}:
+        _check_room(told, machine, problems)
     _check_values(told, names, problems)
     _check_money(told, problems)
     problems.raise_any()
@@ -48,6 +57,29 @@ def _named(told: Advise) -> Iterator[tuple[Path, str]]:
     for row, licence in enumerate(told.licence):
         for at, name in enumerate(licence.partitions):
             yield ("advise", "licence", row, "partitions", at), name
+
+
+def _check_room(told: Advise, machine: MachineDescription, problems: Problems) -> None:
+    """Who is kept apart has a place of his own: a node, or a chip of a machine that is one node."""
+    places = _places(machine)
+    for row, group in enumerate(told.apart):
+        members = list(dict.fromkeys(group))
+        if len(members) > len(places):
+            there = (
+                f"{listed(members)} are {len(members)}, and {machine.name} has {len(places)}"
+                f" place{'' if len(places) == 1 else 's'} for them: {listed(places)}"
+            )
+            step = "keep fewer of them apart, or let the machine change (free)"
+            problems.add(("advise", "apart", row), there=there, next_step=step, at_key=True)
+
+
+def _places(machine: MachineDescription) -> list[str]:
+    """Where somebody can be at home."""
+    chips = [chip for chip in range(machine.chips) if machine.active_cores_of(chip)]
+    if machine.nodes == 1:
+        return [name_of_chip(chip, machine) for chip in chips]
+    nodes = dict.fromkeys(chip // machine.chips_per_node for chip in chips)
+    return [f"{node_word(machine)}{node}" for node in nodes]
 
 
 def _check_values(told: Advise, names: Sequence[str], problems: Problems) -> None:

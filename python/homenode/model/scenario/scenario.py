@@ -135,7 +135,8 @@ class Scenario:
         resolved = resolve(file, document, folder, held=held)
         _check_sweep(file, document)
         check_find(file.find, resolved.partitions, document)
-        check_advise(file.advise, [one.name for one in resolved.partitions], document)
+        names = [one.name for one in resolved.partitions]
+        check_advise(file.advise, names, resolved.machine, document)
         of = (folder, file, resolved, dict(point), origin, dict(edits or {}))
         scenario = cls(document.text, document.file, *of)
         scenario.__dict__["_parsed"] = document.data  # what `_parsed` would read once more
