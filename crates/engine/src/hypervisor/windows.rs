@@ -19,6 +19,10 @@ use crate::spec::{Eviction, Policy, Processors, Spec};
 pub struct Slice {
     /// Entitled time left in this window [ns].
     pub slice_ns: u64,
+    /// The part of that which a vertical-high sibling gave it, to use on that one's home [ns].
+    pub gift_ns: u64,
+    /// Who that is.
+    pub giver: VpId,
     /// Reserved from a limited pool for the current stretch [ns].
     pub grant_ns: u64,
     /// The part of that which comes out of what the pool itself is entitled to (level 0) [ns].
@@ -303,6 +307,8 @@ impl Slice {
     fn new() -> Self {
         Self {
             slice_ns: 0,
+            gift_ns: 0,
+            giver: VpId::new(0),
             grant_ns: u64::MAX,
             own_ns: 0,
             extended: false,

@@ -87,7 +87,7 @@ impl World<Partitions> {
     fn hand_slices_out(&mut self) {
         let windows = &mut self.sys.windows;
         for (vp, slice) in self.at.vps.iter().zip(&mut windows.slices) {
-            slice.late = false;
+            (slice.late, slice.gift_ns) = (false, 0);
             if vp.mode != Mode::Inactive {
                 slice.slice_ns = windows.shares[vp.partition].slice_ns(vp.index);
             }
