@@ -21,8 +21,8 @@ pub struct Slice {
     pub slice_ns: u64,
     /// The part of that which a vertical-high sibling gave it, to use on that one's home [ns].
     pub gift_ns: u64,
-    /// Who that is.
-    pub giver: VpId,
+    /// Who that is, as long as it runs there.
+    pub giver: Option<VpId>,
     /// Reserved from a limited pool for the current stretch [ns].
     pub grant_ns: u64,
     /// The part of that which comes out of what the pool itself is entitled to (level 0) [ns].
@@ -74,6 +74,8 @@ pub struct Windows {
     pub sets: CoreSets,
     /// Ready virtual processors.
     pub queues: Queues,
+    /// How many run in place of a vertical-high sibling that gave them its time.
+    pub guests: u16,
     /// Whom an entitled requester may evict.
     pub eviction: Eviction,
     /// What a physical core has to give in a window [ns].
@@ -116,6 +118,7 @@ impl Windows {
                 .collect(),
             sets: CoreSets::new(&state.tree),
             queues: Queues::new(spec.pools.len(), &shares),
+            guests: 0,
             contests: shares
                 .iter()
                 .map(|share| Contest::of(share, &pools))
@@ -308,7 +311,7 @@ impl Slice {
         Self {
             slice_ns: 0,
             gift_ns: 0,
-            giver: VpId::new(0),
+            giver: None,
             grant_ns: u64::MAX,
             own_ns: 0,
             extended: false,

@@ -89,7 +89,9 @@ impl World<Partitions> {
         }
         let given = self.give_slice(sibling, holder, home);
         let slices = &mut self.sys.windows.slices;
-        (slices[holder].gift_ns, slices[holder].giver) = (given, sibling);
+        (slices[holder].gift_ns, slices[holder].giver) = (given, Some(sibling));
+        self.sys.windows.guests += 1;
+        let slices = &self.sys.windows.slices;
         let kept = slices[sibling].slice_ns > 0;
         self.put_holder(holder, home);
         if self.at.cores[home].running != Some(holder) {
@@ -126,8 +128,11 @@ impl World<Partitions> {
     /// back: on other cores it would be at the expense of others, which have their shares there.
     pub(super) fn return_gift(&mut self, vp: VpId) {
         let it = &mut self.sys.windows.slices[vp];
-        let (giver, unused) = (it.giver, it.gift_ns.min(it.slice_ns));
-        it.gift_ns = 0;
+        let Some(giver) = it.giver.take() else {
+            return;
+        };
+        let unused = std::mem::take(&mut it.gift_ns).min(it.slice_ns);
+        self.sys.windows.guests -= 1;
         if unused == 0 || self.vp(giver).mode == Mode::Inactive {
             return;
         }
@@ -171,7 +176,48 @@ impl World<Partitions> {
         self.settle(home);
         let runner = self.at.cores[home].running;
         let of = runner.map(|runner| &self.sys.windows.slices[runner]);
-        of.filter(|of| of.giver == vp).map_or(0, |of| of.gift_ns)
+        of.filter(|of| of.giver == Some(vp))
+            .map_or(0, |of| of.gift_ns)
+    }
+
+    /// A core that nobody with entitlement waits for: one that runs in a sibling's place, and has
+    /// time of its own left, uses it there and gives the rest of the gift back. Otherwise excess
+    /// would run here, and later there might be more who are entitled to cores than cores. Whether
+    /// somebody came.
+    pub(super) fn call_guest(&mut self, core: CoreId) -> bool {
+        let lot = self.sys.windows.lots[core];
+        if self.sys.windows.guests == 0 || lot.high.is_some() {
+            return false;
+        }
+        let cores = self.at.active().into_iter();
+        let homes = cores.filter(|home| self.sys.windows.lots[*home].pool == lot.pool);
+        let runners: Vec<VpId> = homes.filter_map(|at| self.at.cores[at].running).collect();
+        let guest = runners.into_iter().find(|vp| self.has_own_beside_gift(*vp));
+        let Some(guest) = guest else {
+            return false;
+        };
+        let home = self.preempt(guest, Reason::SliceEnd);
+        self.wait_from_now(guest, Mode::Ready);
+        if self.claim(guest) {
+            self.dispatch(guest, core);
+        } else {
+            self.set_mode(guest, Mode::Exhausted);
+            self.hand_on(core);
+        }
+        self.hand_on(home);
+        true
+    }
+
+    fn has_own_beside_gift(&mut self, vp: VpId) -> bool {
+        let it = &self.sys.windows.slices[vp];
+        if it.giver.is_none() || it.home_core.is_some() {
+            return false;
+        }
+        if let Some(core) = self.vp(vp).core {
+            self.settle(core);
+        }
+        let it = &self.sys.windows.slices[vp];
+        it.gift_ns > 0 && it.slice_ns > it.gift_ns
     }
 
     /// A sibling's slice goes to the holder. More than the holder can use in this window would be
