@@ -5,12 +5,12 @@
 //!
 //! Guests of PR/SM do the same by diagnose X'9C': who finds that the lock's holder does not run
 //! names it and gives up what is left of its interval, which goes to the holder (US patent
-//! 8,689,230; Linux asks so in `arch/s390/lib/spinlock.c`). No polarization is left out there, so
-//! a vertical-high logical core gives too: its time and its core, where the holder goes on in its
+//! 8,689,230; Linux asks so in `arch/s390/lib/spinlock.c`). No polarization is left out there, so a
+//! vertical-high logical core gives too: its time and its core, where the holder goes on in its
 //! place. That time is good on that core alone, as all others have their shares elsewhere: who
-//! leaves it gives back what is left. What a vertical-high core keeps, because the holder has no use
-//! for it in this window, it uses at home when that one leaves, or when it must. A gift of others
-//! does not draw a vertical-high core from its home: it is the time that is given to it.
+//! leaves it gives back what is left. What a vertical-high core keeps, because the holder has no
+//! use for it in this window, it uses at home when that one leaves, or when it must. A gift of
+//! others does not draw a vertical-high core from its home: it is the time that is given to it.
 
 use super::{Alarm, Partitions};
 use crate::hypervisor::{Capacity, Mode};
