@@ -42,15 +42,17 @@ impl Queues {
         queue.push_back(vp);
     }
 
-    /// Takes a virtual processor out of whichever queue it waits in.
-    pub fn remove(&mut self, partition: PartitionId, vp: VpId) {
+    /// Takes a virtual processor out of whichever queue it waits in; whether it waited in one.
+    pub fn remove(&mut self, partition: PartitionId, vp: VpId) -> bool {
         if take(&mut self.entitled, vp) {
-            return;
+            return true;
         }
         let queue = &mut self.excess[partition];
-        if take(queue, vp) && queue.is_empty() {
+        let waited = take(queue, vp);
+        if waited && queue.is_empty() {
             self.turns.end(partition);
         }
+        waited
     }
 
     /// Empties all queues, entitled first, then partition by partition in the order in which they

@@ -19,6 +19,10 @@ use crate::spec::{Eviction, Policy, Processors, Spec};
 pub struct Slice {
     /// Entitled time left in this window [ns].
     pub slice_ns: u64,
+    /// The part of that which a vertical-high sibling gave it, to use on that one's home [ns].
+    pub gift_ns: u64,
+    /// Who that is, as long as it runs there.
+    pub giver: Option<VpId>,
     /// Reserved from a limited pool for the current stretch [ns].
     pub grant_ns: u64,
     /// The part of that which comes out of what the pool itself is entitled to (level 0) [ns].
@@ -70,6 +74,8 @@ pub struct Windows {
     pub sets: CoreSets,
     /// Ready virtual processors.
     pub queues: Queues,
+    /// How many run in place of a vertical-high sibling that gave them its time.
+    pub guests: u16,
     /// Whom an entitled requester may evict.
     pub eviction: Eviction,
     /// What a physical core has to give in a window [ns].
@@ -112,6 +118,7 @@ impl Windows {
                 .collect(),
             sets: CoreSets::new(&state.tree),
             queues: Queues::new(spec.pools.len(), &shares),
+            guests: 0,
             contests: shares
                 .iter()
                 .map(|share| Contest::of(share, &pools))
@@ -303,6 +310,8 @@ impl Slice {
     fn new() -> Self {
         Self {
             slice_ns: 0,
+            gift_ns: 0,
+            giver: None,
             grant_ns: u64::MAX,
             own_ns: 0,
             extended: false,

@@ -89,6 +89,7 @@ impl World<Partitions> {
             meter.excess_ns += elapsed;
         } else {
             v.slice_ns = v.slice_ns.saturating_sub(elapsed);
+            v.gift_ns = v.gift_ns.saturating_sub(elapsed); // A gift is used first.
             meter.entitled_ns += elapsed;
         }
         let claim = match &mut windows.shares[partition].rule {

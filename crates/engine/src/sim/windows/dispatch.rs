@@ -219,6 +219,10 @@ impl World<Partitions> {
         }
         self.sys.windows.refresh_turns();
         while let Some(vp) = self.sys.policy.next(self.view(), core) {
+            let excess = self.sys.windows.slices[vp].capacity == Capacity::Excess;
+            if excess && self.call_guest(core) {
+                return;
+            }
             let partition = self.at.vps[vp].partition;
             self.sys.windows.queues.remove(partition, vp);
             if self.claim(vp) {
@@ -226,6 +230,9 @@ impl World<Partitions> {
                 return;
             }
             self.set_mode(vp, Mode::Exhausted);
+        }
+        if self.call_guest(core) {
+            return;
         }
         let chip = self.at.cores[core].chip;
         self.sys.windows.sets.set_idle(chip, core);

@@ -73,6 +73,8 @@ pub enum Alarm {
     LastChance(VpId),
     /// A virtual processor comes to a lock, or has spun for it long enough.
     Lock(VpId),
+    /// A vertical-high logical core has time again that it had given away.
+    Home(VpId),
     /// A virtual processor has polled for its snooze delay.
     Snooze(VpId),
     /// Of a partition's z/VM.
@@ -140,6 +142,7 @@ impl System for Partitions {
             Alarm::LimitCheck => world.check_limits(),
             Alarm::LastChance(vp) => world.last_chance(vp),
             Alarm::Lock(vp) => world.at_lock(vp, key),
+            Alarm::Home(vp) => world.use_at_home(vp),
             Alarm::Snooze(vp) => world.end_polling(vp, key),
             Alarm::Zvm(partition, alarm) => world.cp_alarm(partition, alarm),
         }
@@ -191,6 +194,7 @@ impl System for Partitions {
 
     fn leave(world: &mut World<Self>, vp: VpId, core: CoreId) {
         world.return_grant(vp);
+        world.return_gift(vp);
         let chip = world.at.cores[core].chip;
         world.sys.windows.sets.set_excess(chip, core, false);
     }

@@ -86,8 +86,9 @@ impl World<Partitions> {
     /// Every virtual processor with work has its slice.
     fn hand_slices_out(&mut self) {
         let windows = &mut self.sys.windows;
+        windows.guests = 0;
         for (vp, slice) in self.at.vps.iter().zip(&mut windows.slices) {
-            slice.late = false;
+            (slice.late, slice.gift_ns, slice.giver) = (false, 0, None);
             if vp.mode != Mode::Inactive {
                 slice.slice_ns = windows.shares[vp.partition].slice_ns(vp.index);
             }

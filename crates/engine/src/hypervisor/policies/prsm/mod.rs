@@ -179,7 +179,7 @@ impl Policy for Prsm {
         }
         // Who is beyond its share first, then who can't get all of it any more; of those the one
         // whose partition has used most beyond its share, then who needs least. Never a
-        // vertical-high core at home.
+        // vertical-high core at home, nor whoever runs there in its place.
         let (pool, left_ns) = (pool_of(view, vp), view.left_ns);
         let evictable = view.evictable(pool);
         let need = |core: CoreId| {
@@ -188,7 +188,7 @@ impl Policy for Prsm {
                 return None;
             }
             let it = &view.windows.slices[running];
-            if it.own_core.is_some() || it.slice_ns == left_ns {
+            if it.own_core.is_some() || it.slice_ns == left_ns || it.gift_ns > 0 {
                 return None;
             }
             let rank = match (it.capacity, it.slice_ns < left_ns) {
