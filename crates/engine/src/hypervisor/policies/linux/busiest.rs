@@ -231,7 +231,7 @@ impl Tree {
 
     fn imbalance(&self, attempt: &Attempt, most: &Candidate, pct: f64) -> Option<Amount> {
         if most.fullness == Fullness::Imbalanced {
-            // What goes by means doesn't hold there: any task that may, the next look does the rest.
+            // Means say nothing there: any task that may, the next look does the rest.
             return Some(Amount::Tasks(1));
         }
         let spreads = attempt.domain().spreads;
