@@ -4,14 +4,15 @@
 
 mod common;
 
-use common::host::{group, host_machine, host_spec, threads};
+use common::host::{cgroup, group, host_machine, host_spec, of_cgroup, threads};
 use common::{
     dedicated, loops, machine, memory, missing_profile, partition, quiet_unix, run, shared, spec,
     GIB, SECOND,
 };
 use homenode_engine::kernel::Stream;
 use homenode_engine::spec::{
-    Guest, HostThreads, Kvm, MemoryBeside, NumaBalancing, Partition, Policy, Processors, Spec,
+    Cgroup, Guest, HostThreads, Kvm, MemoryBeside, NumaBalancing, Partition, Policy, Processors,
+    Spec,
 };
 
 /// Shape, hardware threads of a core, and where memory is.
@@ -103,6 +104,39 @@ fn as_many_busy_threads_as_cores_have_a_core_each() {
         let guests = vec![guest("a", half, &[domains - 1]), guest("b", half, &[0])];
         let crowded = in_company(&host(at, guests, 4));
         assert!(crowded < 0.02, "{shape}: {crowded} cores");
+    }
+}
+
+/// Hosts as above, processors of theirs that begin and end within a cache or a socket, and when all
+/// have settled [s]: sockets balance every 72 to 144 ms and move one thread at a time.
+const ACROSS: [(usize, u16, u16, u64); 5] = [
+    (0, 33, 48, 1),
+    (0, 30, 45, 2),
+    (1, 1, 8, 1),
+    (1, 33, 48, 1),
+    (1, 5, 20, 1),
+];
+
+/// New tasks pile up where a cache seems empty, though most of it is not for them; that they could
+/// not be moved there is what the caches around have to know.
+#[test]
+fn each_has_a_processor_of_its_own_where_a_cpuset_cuts_through_caches() {
+    for (at, first, last, settled) in ACROSS {
+        let all = last - first + 1;
+        for count in [all / 2, all, 2 * all] {
+            let set = Cgroup {
+                cpuset: Some((first..=last).collect()),
+                ..cgroup("set", 100)
+            };
+            let procs = threads(count, 100, of_cgroup(0));
+            let mut spec = host(at, vec![group("a", procs, loops(u32::from(count)))], 3);
+            spec.cgroups = vec![set];
+            spec.warmup_ns = settled * SECOND;
+            let busy = run(&spec, 0).total("a", "busy_ns") / 3e9;
+            let (shape, due) = (HOSTS[at].0, f64::from(count.min(all)));
+            let told = format!("{shape} {first} to {last}, {count} loops: {busy} of {due}");
+            assert!((busy - due).abs() < 0.01, "{told}");
+        }
     }
 }
 

@@ -28,6 +28,10 @@ pub struct Attempt<'a> {
     pub idleness: Idleness,
     /// What every processor keeps of those it is in.
     pub domains: &'a mut Domains,
+    /// Processors that had only tasks which may not run here: others are looked at instead.
+    pub excluded: Vec<CoreId>,
+    /// Whether a task was left where it is as it may not run here (`LBF_SOME_PINNED`).
+    pub pinned: bool,
 }
 
 impl Attempt<'_> {
@@ -57,6 +61,28 @@ impl Attempt<'_> {
         let own = self.seat().own;
         let (before, after) = self.domain().groups.split_at(own);
         after[1..].iter().chain(before).copied()
+    }
+
+    /// Whether tasks could not be moved within a group of the domain.
+    pub fn is_imbalanced(&self, group: Span<CoreId>) -> bool {
+        let mut by = self.domain().imbalanced.iter();
+        by.any(|by| group.contains(*by))
+    }
+
+    /// Tells the domain above whether tasks could not be moved within this one, a group of it.
+    pub fn tell_above(&mut self, is_imbalanced: bool) {
+        let Some(above) = self.domains.seats[self.to].get(self.seat + 1) else {
+            return;
+        };
+        let noted = &mut self.domains.all[above.domain].imbalanced;
+        let at = noted.iter().position(|by| *by == self.to);
+        match (at, is_imbalanced) {
+            (None, true) => noted.push(self.to),
+            (Some(at), false) => {
+                noted.swap_remove(at);
+            }
+            _ => {}
+        }
     }
 
     /// Attempts that may fail before a task that is still warm is moved.

@@ -61,11 +61,16 @@ impl Tree {
             seat,
             idleness: idle,
             domains,
+            excluded: Vec::new(),
+            pinned: false,
         };
         if !self.should_balance(&attempt) {
+            attempt.tell_above(false);
             return false;
         }
-        let Some((from, amount)) = self.find_busiest(&attempt) else {
+        let found = self.find_busiest(&mut attempt);
+        let Some((from, amount)) = found else {
+            attempt.tell_above(attempt.pinned);
             if let Some(from) = self.most_held_up(&attempt) {
                 attempt.settle(self, false, true);
                 return self.move_runner(from, to);
@@ -73,7 +78,10 @@ impl Tree {
             attempt.settle(self, true, false);
             return false;
         };
-        let moved = self.move_tasks(&attempt, from, amount);
+        let moved = self.move_tasks(&mut attempt, from, amount);
+        if attempt.pinned {
+            attempt.tell_above(true);
+        }
         if moved > 0 {
             attempt.settle(self, false, true);
             return true;

@@ -22,6 +22,8 @@ const ROUNDING: f64 = 1e-9;
 pub enum Fullness {
     Spare,
     Busy,
+    /// Tasks could not be moved within it as they may not run where there is room there.
+    Imbalanced,
     Overloaded,
 }
 
@@ -66,15 +68,24 @@ pub enum Amount {
 
 impl Tree {
     /// The processor that has most to give in a domain, and how much of it is to be moved.
-    pub fn find_busiest(&self, attempt: &Attempt) -> Option<(CoreId, Amount)> {
+    ///
+    /// Where nobody on the fullest may run here, the others are looked at as if that were empty
+    /// (`LBF_ALL_PINNED`).
+    pub fn find_busiest(&self, attempt: &mut Attempt) -> Option<(CoreId, Amount)> {
         let pct = f64::from(match attempt.level() {
             Level::Smt => self.params.balance.imbalance_smt_pct,
             _ => self.params.balance.imbalance_pct,
         });
-        let most = self.busiest_set(attempt, pct)?;
-        let amount = self.imbalance(attempt, &most, pct)?;
-        self.busiest_cpu(attempt, most.set.cpus, amount)
-            .map(|cpu| (cpu, amount))
+        loop {
+            let most = self.busiest_set(attempt, pct)?;
+            let amount = self.imbalance(attempt, &most, pct)?;
+            let cpu = self.busiest_cpu(attempt, most.set.cpus, amount)?;
+            if self.has_any_for(cpu, attempt) {
+                return Some((cpu, amount));
+            }
+            attempt.pinned |= self.runnable(cpu) > 1;
+            attempt.excluded.push(cpu);
+        }
     }
 
     /// Counts a set of processors.
@@ -159,9 +170,24 @@ impl Tree {
         }
     }
 
+    /// The same in a domain, which knows within which of its sets tasks could not be moved.
+    fn fullness_in(&self, attempt: &Attempt, set: &Set, pct: f64) -> Fullness {
+        let fullness = self.fullness(set, pct);
+        if attempt.is_imbalanced(set.cpus) {
+            fullness.max(Fullness::Imbalanced)
+        } else {
+            fullness
+        }
+    }
+
     /// The set of a domain, other than the own one, that has most to give.
     fn busiest_set(&self, attempt: &Attempt, pct: f64) -> Option<Candidate> {
-        let sets = attempt.other_groups().map(|group| self.count(group));
+        let sets = attempt.other_groups().map(|group| {
+            let mut set = self.count(group);
+            let excluded = attempt.excluded.iter().filter(|cpu| group.contains(**cpu));
+            set.runnable -= excluded.map(|cpu| self.runnable(*cpu)).sum::<u32>();
+            set
+        });
         let sets = sets.filter(|set| set.runnable > 0);
         // Only those with more tasks than processors can be overloaded, and nobody comes before
         // them.
@@ -173,7 +199,7 @@ impl Tree {
         });
         let rest = || {
             let all = sets.map(|set| Candidate {
-                fullness: self.fullness(&set, pct),
+                fullness: self.fullness_in(attempt, &set, pct),
                 set,
                 load: None,
             });
@@ -190,6 +216,7 @@ impl Tree {
                 let by_idle = self.idle_in(&a.set).cmp(&self.idle_in(&b.set));
                 by_idle.then(b.set.runnable.cmp(&a.set.runnable))
             }
+            Fullness::Imbalanced => Ordering::Equal,
             Fullness::Busy | Fullness::Overloaded => {
                 let load = |of: &mut Candidate| *of.load.get_or_insert_with(|| self.load(&of.set));
                 load(&mut b).total_cmp(&load(&mut a))
@@ -203,9 +230,13 @@ impl Tree {
     }
 
     fn imbalance(&self, attempt: &Attempt, most: &Candidate, pct: f64) -> Option<Amount> {
+        if most.fullness == Fullness::Imbalanced {
+            // Means say nothing there: any task that may, the next look does the rest.
+            return Some(Amount::Tasks(1));
+        }
         let spreads = attempt.domain().spreads;
         let own = self.count(attempt.own_group());
-        let fullness = self.fullness(&own, pct);
+        let fullness = self.fullness_in(attempt, &own, pct);
         if fullness > most.fullness {
             return None;
         }
@@ -294,7 +325,7 @@ impl Tree {
         let mut givers = set
             .into_iter()
             .filter(|cpu| self.runnable(*cpu) > least)
-            .filter(|cpu| self.has_any_for(*cpu, attempt));
+            .filter(|cpu| !attempt.excluded.contains(cpu));
         let mut most = givers.next()?;
         let mut highest = None;
         for cpu in givers {

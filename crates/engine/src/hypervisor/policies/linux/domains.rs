@@ -39,6 +39,10 @@ pub struct Domain {
     /// Most tasks of a memory node among which it lets a small difference be; see
     /// [`Domain::counts`].
     pub lax: u32,
+    /// Processors that could not move tasks within their group at the last look, as these may not
+    /// run where there is room (`sgc->imbalance`). Each takes back its own note only: in the kernel
+    /// any look does that finds nothing to move, but there these don't come in step.
+    pub imbalanced: Vec<CoreId>,
 }
 
 /// A difference that is let be as long as few run (`NUMA_IMBALANCE_MIN`): two that talk to each
@@ -164,6 +168,7 @@ impl Domains {
                 weight: all.len(),
                 spreads: beneath > 1 && beneath <= memory,
                 lax: lax * times as u32,
+                imbalanced: Vec::new(),
             });
             for (own, group) in self.all[domain].groups.iter().enumerate() {
                 for cpu in *group {

@@ -10,17 +10,18 @@ use super::tree::{Arrival, Tree};
 
 impl Tree {
     /// Moves waiting tasks of a processor, as much as is asked for; how many.
-    pub fn move_tasks(&mut self, attempt: &Attempt, from: CoreId, amount: Amount) -> usize {
+    pub fn move_tasks(&mut self, attempt: &mut Attempt, from: CoreId, amount: Amount) -> usize {
         let failed = attempt.seat().failed;
         let newly = attempt.idleness == Idleness::NewlyIdle;
         let mut left = amount;
-        let mut moved = 0;
+        let (mut moved, mut pinned, mut done) = (0, false, false);
         let mut tasks = std::mem::take(&mut self.spare_tasks);
         self.candidates(from, &mut tasks);
         for task in tasks.drain(..) {
             if attempt.idleness != Idleness::Busy && self.runnable(from) <= 1 {
                 break;
             }
+            pinned |= !self.tasks[task].may_use(attempt.to);
             let to = self.place_for(task, attempt);
             let to = to.filter(|to| self.may_move(attempt, task, *to));
             let Some(to) = to.filter(|_| self.fits(task, &mut left, failed)) else {
@@ -28,7 +29,7 @@ impl Tree {
             };
             self.migrate(task, to);
             moved += 1;
-            let done = match left {
+            done = match left {
                 Amount::Load(left) | Amount::Busy(left) => left <= 0.0,
                 Amount::Tasks(left) => left == 0,
             };
@@ -37,6 +38,7 @@ impl Tree {
             }
         }
         self.spare_tasks = tasks;
+        attempt.pinned |= pinned && !done;
         moved
     }
 
