@@ -203,7 +203,8 @@ pub fn cores_add_up_to_the_busy_time(spec: &Spec, outcome: &Outcome) {
     }
 }
 
-/// A vertical-high core within its share runs on one physical core only.
+/// A vertical-high core within its share runs on one physical core only, but where one that spins
+/// for its lock lets it run in its own place.
 pub fn high_cores_stay_at_home(spec: &Spec, outcome: &Outcome) {
     let at = |column| outcome.dispatches.at(column);
     for (index, partition) in spec.partitions.iter().enumerate() {
@@ -213,7 +214,7 @@ pub fn high_cores_stay_at_home(spec: &Spec, outcome: &Outcome) {
         else {
             continue;
         };
-        if prsm.polarization == Polarization::Horizontal {
+        if prsm.polarization == Polarization::Horizontal || partition.spins() {
             continue;
         }
         let high = i64::from(polarize(*entitlement, vps(partition)).high);
