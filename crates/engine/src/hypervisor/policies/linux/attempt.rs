@@ -63,8 +63,8 @@ impl Attempt<'_> {
         after[1..].iter().chain(before).copied()
     }
 
-    /// Whether tasks could not be moved within a group of the domain. Who has just become idle is not
-    /// told: two that become so in turn would take the same task from each other without end.
+    /// Whether tasks could not be moved within a group of the domain. Who has just become idle is
+    /// not told: two that become so in turn would take the same task from each other without end.
     pub fn is_imbalanced(&self, group: Span<CoreId>) -> bool {
         if self.idleness == Idleness::NewlyIdle {
             return false;
