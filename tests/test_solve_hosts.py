@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -398,3 +399,18 @@ def test_guests_of_linux_do_not_take_turns_as_a_whole() -> None:
     spec = Scenario.from_toml(two_with_a_lock("kvm = { paravirtual_locks = false }", 8)).spec()
     with pytest.raises(_engine.SpecError, match="handed on in order"):
         _engine.solve(json.dumps(spec))
+
+
+def test_two_that_become_idle_in_turn_do_not_take_the_same_task_for_ever(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A random host with cpusets whose run never got beyond an instant."""
+    monkeypatch.syspath_prepend(str(root / "benches" / "steady"))
+    pairs = importlib.import_module("pairs")
+    data, shares = pairs.PLATFORMS["cpusets"](random.Random("cpusets 301017"))
+    spec = pairs._scaled(data, shares)
+    spec["warmup_ns"], spec["duration_ns"] = pairs.SECOND, 6 * pairs.SECOND
+    pairs._settle(spec)
+    spec["interval_ns"] = spec["duration_ns"] // 8
+    simulated, _ = pairs._simulate(json.dumps(spec))
+    assert len(simulated) == len(spec["partitions"])
