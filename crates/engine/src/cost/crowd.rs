@@ -7,8 +7,8 @@
 //! and more wherever it does.
 //!
 //! While nobody has the lock until one that is off its core comes back, or all who come stand in
-//! line behind one that is off, what is waited for is simulated (`sim::convoy`): whom they meet then
-//! is not counted here, or they would wait twice.
+//! line behind one that is off, what is waited for is simulated (`sim::convoy`): whom they meet
+//! then is not counted here, or they would wait twice.
 
 /// What is added up over a window, and its running averages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
