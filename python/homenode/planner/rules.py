@@ -17,11 +17,13 @@ from homenode.model.estimate import Estimate
 from homenode.model.spec import capacity_of
 from homenode.model.units import TIME
 from homenode.planner.cost import Cost, Solved
-from homenode.planner.solver import Floats
+from homenode.planner.solver import Floats, offered
 from homenode.planner.wishes import Wishes
 
 SLACK = 1e-6
 """Excess that is none."""
+_LEAST_LACKING = 0.01
+"""Part of what comes in that one lacks at least whose backlog grows."""
 _LESS_WORK = 0.01
 """Part of its throughput of now that a partition may lose: what solving leaves open."""
 NO_LESS_WORK = "no less work is done"
@@ -117,7 +119,7 @@ def _of_machine(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
             continue
         yield Rule(
             f"{name} {MEETS_DEMAND}",
-            lambda s, at=index: (s.figures.steady[:, at] <= 0).astype(float),  # type: ignore[misc]
+            lambda s, at=index: _lacking(cost, s, at),  # type: ignore[misc]
             in_words=lambda run, name=name: run.unsteady.get(name),  # type: ignore[misc]
             simulated=True,
         )
@@ -126,6 +128,14 @@ def _of_machine(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
         as_is(lambda s: _less_work(work, s)),
         wished=False,
     )
+
+
+def _lacking(cost: Cost, solved: Solved, at: int) -> Floats:
+    """The part of what comes in that a partition does not get done; all where that is not known."""
+    comes = offered(cost.solver.spec["partitions"][at])
+    done = solved.figures.throughput[:, at] / comes if comes > 0 else 0.0
+    lacks = np.clip(1 - done, _LEAST_LACKING, 1.0)
+    return np.asarray(np.where(solved.figures.steady[:, at] <= 0, lacks, 0.0))
 
 
 def _less_work(work: Floats, solved: Solved) -> Floats:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homenode.planner.cost import Cost, Solved
+from homenode.planner.lazy import Lazy
 from homenode.planner.rules import SLACK, Rule, excess_of
 from homenode.planner.solver import Floats
 from homenode.planner.space import Rows, Space, together
@@ -27,6 +28,9 @@ _BATCH = 1_024
 _FEW = 8
 _PARTS_OF_TIME = 20
 """A batch takes at most about one of so many parts of a time that is limited."""
+_SCANS = 4
+"""A limited time suffices for so many looks at neighbours, after each of which a descent may go on
+from the best of them."""
 _BETTER = 1e-4
 """Share of the goal's figure that a step must gain: solving leaves a tenth of that open."""
 PENALTY = 1e6
@@ -117,6 +121,7 @@ class Search:
     def __post_init__(self) -> None:
         self.allowed = self.seconds
         """The time that it may take, of which `seconds` are left."""
+        self._partition_of = np.array([one.partition for one in self.space.variables], dtype=int)
         self.limits = np.full(len(self.rules), SLACK)
         """Excess up to which each rule counts as kept; less than 0 where solving flatters it."""
 
@@ -225,9 +230,6 @@ class Search:
         keys = [row.tobytes() for row in rows]
         new = np.array([at for at, key in enumerate(keys) if key not in self._scores], dtype=int)
         places = len(self._scores) + np.arange(len(new))
-        if self._end is not None:  # so that of each partition something is seen in time
-            mixed = np.random.default_rng(self.seed).permutation(len(new))
-            new, places = new[mixed], places[mixed]
         first = 0
         while first < len(new):
             part = slice(first, first + self._batch())
@@ -250,8 +252,9 @@ class Search:
         self._keep(solved)
         self._places.append(places[sound])
         if self.seconds is not None:
-            slow = (time.monotonic() - began) * _PARTS_OF_TIME > self.seconds
-            self._size = max(1, self._size // 2) if slow else min(2 * self._size, _BATCH)
+            took = max(time.monotonic() - began, 1e-6)
+            fit = int(len(keys) * self.seconds / (_PARTS_OF_TIME * took))
+            self._size = max(1, min(fit, max(2 * len(keys), _FEW), _BATCH))
         self._tick()
 
     def _keep(self, solved: Solved) -> None:
@@ -303,10 +306,32 @@ class Search:
         best = self.descend(self.space.now()[0])
         for start in starts:
             best = self._better(best, self.descend(start[0]))
+        self._way_to(best)
+        first = best
         for number in range(self.rounds):
             self._share = (number + 1) / (self.rounds + 1)
             shaken = self._shaken(best, random_numbers)
             best = self._better(best, self.descend(shaken))
+        if (best != first).any():
+            self._way_to(best)
+
+    def _way_to(self, best: Rows) -> None:
+        """Look at what comes of its changes, those of a partition at once, too, taken one after the
+        other, the most gain first: of layouts with few changes these are among the best.
+        """
+        now, own = self.space.now()[0], self._partition_of
+        taken = np.flatnonzero(best)
+        groups = [taken == at for at in taken] + [own[taken] == one for one in np.unique(own)]
+        places = [taken[group] for group in groups if group.any()]
+        if not places:
+            return
+        rows = np.repeat(now[None, :], len(places), axis=0)
+        for row, at in zip(rows, places, strict=True):
+            row[at] = best[at]
+        self._near(now)
+        scores = self.look(together([rows]))
+        lazy = Lazy(now, own, self.look, self._is_less)
+        lazy.take(together([rows]), scores, int(np.argmin(scores)))
 
     def _repair(self) -> None:
         """Where no layout was found that keeps all rules: on from those that nearly do. A step that
@@ -339,8 +364,9 @@ class Search:
         return as_much and self._is_less(self._flat(row), self._flat(here))
 
     def descend(self, row: Rows, *, beyond: bool = False) -> Rows:
-        """The best neighbour of the best neighbour, and so on, until none is better; where none of
-        those far apart is, one step away; `beyond` those their best neighbours' ones, too.
+        """The best neighbour, with whatever else of them gains beside it, and on from there, until
+        none is better; where none of those far apart is, one step away; `beyond` those their best
+        neighbours' ones, too.
         """
         score = float(self.look(row[None, :])[0])
         kinds = (self._single, self._pairs, self._steps, *([self._beyond] if beyond else []))
@@ -350,15 +376,38 @@ class Search:
                 rows = near(row)
                 if not len(rows):
                     continue
-                scores = self.look(rows)
-                changes = (rows > 0).sum(axis=1)
-                flat = np.round([self._flat(one) for one in rows], 9)
-                at = int(np.lexsort((changes, flat, np.round(scores, 9)))[0])
-                if self._leads(rows[at], float(scores[at]), row, score):
-                    row, score = rows[at], float(scores[at])
+                following = self._following(row, score, rows)
+                if following is not None:
+                    row, score = following
                     break
             else:
                 return row
+
+    def _following(self, row: Rows, score: float, rows: Rows) -> tuple[Rows, float] | None:
+        """Where a descent goes on among neighbours of a row, and its score; None for nowhere."""
+        for scores in self._scans(rows):
+            changes = (rows > 0).sum(axis=1)
+            flat = np.round([self._flat(one) for one in rows], 9)
+            at = int(np.lexsort((changes, flat, np.round(scores, 9)))[0])
+            if not self._leads(rows[at], float(scores[at]), row, score):
+                continue
+            lazy = Lazy(row, self._partition_of, self.look, self._is_less)
+            return lazy.take(rows, scores, at)
+        return None
+
+    def _scans(self, rows: Rows) -> Iterator[Floats]:
+        """Scores of rows. Where time is limited it is told several times what is known of them, so
+        that a descent may go on before all are: infinity of what is not looked at yet.
+        """
+        order = np.random.default_rng(self.seed).permutation(len(rows))
+        scores, first = np.full(len(rows), np.inf), 0
+        while first < len(rows):
+            now = time.monotonic()
+            until = np.inf if self._end is None else now + (self._end - now) / _SCANS
+            while first < len(rows) and time.monotonic() < until:
+                part = order[first : first + self._batch()]
+                scores[part], first = self.look(rows[part]), first + len(part)
+            yield scores
 
     def _near(self, row: Rows) -> None:
         """Neighbours of a row are looked at from now on."""
