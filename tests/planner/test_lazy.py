@@ -1,4 +1,4 @@
-"""Neighbours taken together: all that gain are, few are looked at, and what others change counts."""
+"""Neighbours taken together: all that gain are, and few of them are looked at again."""
 
 import numpy as np
 import pytest

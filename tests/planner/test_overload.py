@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import layouts
+import numpy as np
 import pytest
 
 from homenode.planner import advise
@@ -243,3 +244,19 @@ def test_a_guest_may_have_as_many_processors_as_it_wants() -> None:
     )
     found = advise(told, free=["virtual"], confirm=False)
     assert [int(str(one.after)) > 4 for one in found.best[0].changes] == [True]
+
+
+def test_what_one_lacks_of_its_demand_is_told_by_degrees() -> None:
+    """A step that gives some room, not all, leads on to one that does."""
+    problem = layouts.problem(overloaded(rate=900), free=["virtual"])
+    (rule,) = [one for one in problem.rules if one.name == "db meets its demand"]
+    (at,) = [n for n, one in enumerate(problem.space.variables) if one.partition == 0]
+    values = problem.space.variables[at].values
+    rows = np.repeat(problem.space.now(), 1 + len(values), axis=0)
+    rows[:, at] = range(1 + len(values))
+    lacking = rule.excess(problem.exactly(rows))
+    order = np.argsort([1, *values])
+    assert 0.5 < lacking[0] < 1
+    assert (np.diff(lacking[order]) <= 1e-6).all()
+    assert len({*np.round(lacking, 3)}) > 3
+    assert lacking[order][-1] == 0

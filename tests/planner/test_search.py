@@ -491,3 +491,25 @@ def test_advice_and_doing_nothing_are_told_as_solved_alone() -> None:
         layout = told.with_(changes) if changes else told
         metrics = layout.solve().metrics.values()
         assert one.cores.mean == pytest.approx(sum(of["physc"].mean for of in metrics), rel=1e-9)
+
+
+def test_a_descent_takes_what_gains_of_each_partition_at_once() -> None:
+    """Changed one at a time, each time the best of all, a layout as good takes 2,900 layouts."""
+    eight = [layouts.partition(f"p{n}", virtual=6, rate=400) for n in range(8)]
+    search = searched(layouts.problem(layouts.scenario(*eight), free=["home", "virtual"]), rounds=0)
+    seen = search.seen
+    best = int(np.flatnonzero(seen.kept)[np.argmin(seen.goal[seen.kept])])
+    assert seen.changes[best] >= 12
+    assert least(search) < 0.6 * float(seen.goal[0])
+    assert len(seen.rows) < 1500
+
+
+def test_of_the_best_layout_each_number_of_changes_is_looked_at() -> None:
+    """Those first that gain most, so that one with few changes stands beside the best."""
+    eight = [layouts.partition(f"p{n}", virtual=6, rate=400) for n in range(8)]
+    search = searched(layouts.problem(layouts.scenario(*eight), free=["home"]), rounds=0)
+    seen = search.seen
+    by_count = [seen.goal[seen.kept & (seen.changes == n)].min() for n in range(8)]
+    gains = -np.diff(by_count)
+    assert (gains[:4] > 0.3).all()
+    assert (np.diff(by_count) < 0.05).all()
