@@ -54,7 +54,10 @@ def best_rows(search: Search, worth: float, count: int, first: Seen | None = Non
     found: dict[bytes, Rows] = {}
     began = time.monotonic()
     first_ones = _first(search, seen, most)
-    for row in [*first_ones, *_of_each_count(seen, most)]:
+    each_count = _of_each_count(seen, most)
+    # Where time is short, those with few changes come before others as good as the best.
+    order = [*first_ones[:1], *each_count] if search.late else [*first_ones, *each_count]
+    for row in order:
         if found and search.allowed is not None and time.monotonic() - began > search.allowed:
             break
         # What a value nearer to now leaves of a change may be nothing.
@@ -70,9 +73,13 @@ def best_rows(search: Search, worth: float, count: int, first: Seen | None = Non
             lean = _trimmed_exactly(search, row, each)
             found[lean.tobytes()] = lean
     front = _front(search, _nearly_best(search, [*found.values()]), each)
+    return _spread(front, count)
+
+
+def _spread(front: Sequence[Rows], count: int) -> list[Rows]:
+    """At most so many of a front, spread over it, so that one with few changes is among them."""
     if len(front) <= count:
-        return front
-    # Spread over the front, so that one with few changes is among them.
+        return [*front]
     places = np.linspace(0, len(front) - 1, count).round().astype(int) if count > 1 else [0]
     return [front[at] for at in places]
 
@@ -111,9 +118,8 @@ def _nearly_best(search: Search, rows: Sequence[Rows]) -> list[Rows]:
     if len(rows) <= again:
         return [*rows]
     order = np.argsort(search.look(np.stack(rows)), kind="stable")[:again]
-    if search.late:
-        return [rows[at] for at in sorted(order)]
-    front = {row.tobytes() for row in _front(search, rows, 0.0, exactly=False)}
+    known = _front(search, rows, 0.0, exactly=False)
+    front = {row.tobytes() for row in (_spread(known, again) if search.late else known)}
     return [row for at, row in enumerate(rows) if at in order or row.tobytes() in front]
 
 
