@@ -60,6 +60,7 @@ def test_virtual_machines_run_in_the_partition_whose_processors_are_told(tmp_pat
         {"kind": "cores", "use": "0.4000"},
         "idle",
     ]
+    assert any("used 1.30 of the 1.77 cores" in one.text for one in found.notices)
     assert any("runs z/VM with 3 virtual machines" in one.text for one in found.notices)
     assert not any("stands for it" in one.text and "runs" in one.text for one in found.notices)
 
@@ -95,7 +96,7 @@ def test_of_several_files_the_first_counts(tmp_path: Path) -> None:
     facts = read_paths([tmp_path / "early.txt", tmp_path / "later.txt"])
     names = [one.name.value for one in facts.partition("4E67", "ZVM1").machines]
     assert names == ["LINUX01", "LINUX02", "QUIET"]
-    assert any("are told in early.txt" in one.text for one in facts.notices)
+    assert any("early.txt:13 already; those count" in one.text for one in facts.notices)
 
 
 def test_several_screens_are_a_mean_over_all(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from homenode.records.importing.opening.sources import Notice
 
 _MOST_CPUS = 64
 _MEMORY = 1 << 30
+_MOST_OF_USE = 0.9
+"""Of what processors did, the least part that virtual machines account for as a rule."""
 _LEAST_CORES = 5e-5
 """Less is shown as nothing, and is done by nobody."""
 
@@ -26,6 +28,7 @@ def set_machines(planned: Sequence[Planned], notices: list[Notice]) -> None:
         told = one.facts.machines
         if not told:
             continue
+        _remark_use(one, notices)
         names = names_of([(each.name.value, each.name.where) for each in told], notices)
         one.machines = tuple(map(_machine, names, told))
         one.inside = _settings(one)
@@ -36,6 +39,18 @@ def set_machines(planned: Sequence[Planned], notices: list[Notice]) -> None:
         one.memory = Value(len(told) * _MEMORY, "assumed: 1 GiB of each virtual machine")
         text = f"{one.name} runs z/VM with {len(told)} virtual machines, each of which uses what it"
         notices.append(Notice(f"{text} did on the whole; shares and memory are not told", where))
+
+
+def _remark_use(one: Planned, notices: list[Notice]) -> None:
+    """Says it where virtual machines used much less than the processors of their z/VM."""
+    used = sum(told.cores.value for told in one.facts.machines)
+    mean = one.recorded.mean if one.recorded is not None else 0.0
+    if used < _MOST_OF_USE * mean:
+        text = f"virtual machines of {one.name} used {used:.2f} of the {mean:.2f} cores that its"
+        text += (
+            " processors did; what CP did for nobody and machines that are not listed are left out"
+        )
+        notices.append(Notice(text, one.facts.machines[0].name.where))
 
 
 def leave_machines(planned: Sequence[Planned], notices: list[Notice]) -> None:
