@@ -86,6 +86,8 @@ def test_reports_of_one_time_make_partitions_with_their_use(tmp_path: Path) -> N
         "core_type": "ifl",
         "mode": "dedicated",
         "capped": False,
+        "unparking": "small",
+        "cpupad": 1.0,
     }
     assert told(facts.partition("lab", "LINUX2")) == {
         "virtual": 4,

@@ -3,14 +3,16 @@
 mod common;
 
 use common::zvm::{
-    cores_of, cp, endless, free_cp, real_locks, real_paths, served, switch, tile, web,
-    zvm_partition,
+    cores_of, cp, endless, free_cp, real_locks, real_paths, served, switch, tile, virtual_machine,
+    web, zvm_partition,
 };
 use common::{assert_all, default_pool, missing_profile, run, spec, MS, SECOND};
 use homenode_engine::hypervisor::policies::by_weight;
 use homenode_engine::spec::{
-    LogicalCores, Machine, Partition, Polarization, Policy, Processors, Spec, Unparking, Workload,
+    ExcessUse, Group, LogicalCores, Machine, Partition, Polarization, Policy, Processors, Role,
+    Spec, Unparking, Workload,
 };
+use homenode_engine::steady::solve;
 
 fn z(chips: u16, cores: u16) -> Machine {
     let mut machine = cores_of(chips, cores);
@@ -151,4 +153,102 @@ fn who_is_put_on_fetches_its_lines_once() {
     let (moved, kept) = (reload(true), reload(false));
     // More come to caches that others have used; twice for each would be 2.9 times as much.
     assert!(moved > kept && moved < 2.5 * kept, "{moved} {kept}");
+}
+
+/// Partitions of equal weight on six cores, so that each is entitled to two: `a` in vertical
+/// polarization, and `b`, in horizontal, have loops for all of their logical cores, `c` has nothing
+/// to do.
+fn three(a: impl Fn(&mut Partition)) -> Spec {
+    let with = |name: &str, machines: u16| {
+        let mut zvm = free_cp(endless(machines), Vec::new());
+        zvm.machines.push(virtual_machine("i", Role::Idle, None));
+        zvm.vertical = name == "a";
+        zvm.park_interval_ns = 50 * MS;
+        let mut one = sharing(zvm_partition(6, zvm, Workload::Idle), name, 100, 6);
+        if let Processors::Shared { prsm, .. } = &mut one.processors {
+            if name != "a" {
+                prsm.polarization = Polarization::Horizontal;
+            }
+        }
+        one
+    };
+    let mut partitions = vec![with("a", 12), with("b", 6), with("c", 0)];
+    a(&mut partitions[0]);
+    let mut spec = spec(z(1, 6), partitions);
+    spec.groups = vec![Group {
+        name: "g".into(),
+        cap: 3.0,
+    }];
+    let mut spec = entitled(spec);
+    (spec.warmup_ns, spec.duration_ns) = (SECOND, SECOND);
+    spec
+}
+
+/// Cores that `a` leaves unparked and uses, and that `b` uses: simulated.
+fn unparked_and_used(spec: &Spec) -> [f64; 3] {
+    let outcome = run(spec, 0);
+    [("a", "unparked_ns"), ("a", "busy_ns"), ("b", "busy_ns")]
+        .map(|(name, of)| outcome.total(name, of) / spec.duration_ns as f64)
+}
+
+/// What another one uses beyond its entitlement is there for whoever has as much weight for it.
+#[test]
+fn power_that_another_takes_beyond_its_share_is_counted_on() {
+    for excessuse in [ExcessUse::High, ExcessUse::Medium, ExcessUse::Low] {
+        let spec = three(|a| cp(a).excessuse = excessuse);
+        let [unparked, used, others] = unparked_and_used(&spec);
+        assert!((unparked - 3.0).abs() < 0.05, "{excessuse:?}: {unparked}");
+        assert!((used - 3.0).abs() < 0.05, "{excessuse:?}: {used}");
+        assert!((others - 3.0).abs() < 0.05, "{excessuse:?}: {others}");
+    }
+    let none = three(|a| cp(a).excessuse = ExcessUse::None);
+    let [unparked, used, _] = unparked_and_used(&none);
+    assert!((unparked - 2.0).abs() < 0.05 && (used - 2.0).abs() < 0.05);
+}
+
+/// Idle cores are no use to one whose limit keeps it off them.
+#[test]
+fn power_that_a_limit_keeps_off_is_not_counted_on() {
+    let limited = |limit: &dyn Fn(&mut bool, &mut LogicalCores)| {
+        let mut spec = three(|a| {
+            if let Processors::Shared { capped, prsm, .. } = &mut a.processors {
+                limit(capped, prsm);
+            }
+        });
+        // Nobody else wants anything.
+        let others = &mut cp(&mut spec.partitions[1]).machines;
+        others.retain(|machine| machine.role == Role::Idle);
+        unparked_and_used(&spec)
+    };
+    let near = |found: [f64; 3], cores: f64, most: f64| {
+        assert!((found[0] - cores).abs() < 0.05, "{found:?}");
+        assert!((found[1] - most).abs() < 0.1, "{found:?}");
+    };
+    near(limited(&|_, _| {}), 6.0, 6.0);
+    near(limited(&|capped, _| *capped = true), 2.0, 2.0);
+    near(limited(&|_, prsm| prsm.cap = Some(3.0)), 3.0, 3.0);
+    near(limited(&|_, prsm| prsm.group = Some(0)), 3.0, 3.0);
+}
+
+/// Solved, as many are unparked as where it is simulated.
+#[test]
+fn solved_counts_on_the_same_power() {
+    let all: [fn(&mut Partition); 3] = [
+        |_| (),
+        |a| {
+            if let Processors::Shared { capped, .. } = &mut a.processors {
+                *capped = true;
+            }
+        },
+        |a| {
+            if let Processors::Shared { prsm, .. } = &mut a.processors {
+                prsm.cap = Some(3.0);
+            }
+        },
+    ];
+    for (a, expected) in all.into_iter().zip([3.0, 2.0, 3.0]) {
+        let found = solve(&three(a)).unwrap_or_else(|fault| panic!("{fault}"));
+        let unparked = found.partitions[0].zvm.as_ref().expect("z/VM").unparked;
+        assert!((unparked - expected).abs() < 0.05, "{expected}: {unparked}");
+    }
 }

@@ -62,6 +62,17 @@ class SystemFacts:
     """powervm, pr/sm, z/vm, kvm, vmware."""
 
 
+@dataclass(frozen=True)
+class MachineFacts:
+    """A virtual machine of z/VM, as its Control Program counts it."""
+
+    name: Text
+    cores: Amount
+    """Processors that it used, with what was done on its account [cores]."""
+    virtual: Count | None = None
+    """Virtual processors."""
+
+
 @dataclass
 class PartitionFacts:
     """A partition or virtual machine, as far as recordings tell of it."""
@@ -107,6 +118,12 @@ class PartitionFacts:
     """On a mainframe: cp, ifl, ziip, icf."""
     polarization: Text | None = None
     """On a mainframe: vertical, horizontal."""
+    unparking: Text | None = None
+    """With z/VM: large, medium, small."""
+    cpupad: Amount | None = None
+    """With z/VM: room above the forecast need [cores]."""
+    machines: tuple[MachineFacts, ...] = ()
+    """With z/VM: what ran in it, where that is told."""
     memory_bytes: Count | None = None
     minimum: dict[str, Told[float]] = field(default_factory=dict)
     """Of entitlement, virtual, memory_bytes."""

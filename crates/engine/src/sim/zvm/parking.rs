@@ -6,7 +6,7 @@ use super::Alarm;
 use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::park::{Cores, Observation, Parking};
 use crate::hypervisor::{Kind, Mode};
-use crate::ids::{PartitionId, Span};
+use crate::ids::{ById, PartitionId, Span};
 use crate::kernel::When;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
@@ -38,16 +38,21 @@ impl World<Partitions> {
         self.next_park(partition);
     }
 
-    /// Cores used since the last decision, and power that was there beyond the entitlement.
+    /// Cores used since the last decision, and what PR/SM could have given beyond the entitlement.
     fn observe(&mut self, partition: PartitionId) -> Observation {
-        let used = self.meters.partitions[partition].busy_ns;
-        let beyond = self.power_beyond(partition);
+        let all = self.meters.partitions.iter();
+        let busy_ns: ById<PartitionId, u64> = all.map(|meter| meter.busy_ns).collect();
         let cp = self.cp(partition);
         let interval = cp.spec.park_interval_ns as f64;
-        let before = std::mem::replace(&mut cp.observed, (used, beyond));
+        let before = std::mem::replace(&mut cp.observed, busy_ns.clone());
+        let cores = |(now, before): (&u64, &u64)| (now - before) as f64 / interval;
+        let pairs = busy_ns.iter().zip(&before);
+        let used: ById<PartitionId, f64> = pairs.map(cores).collect();
+        let window_ns = self.spec.machine.hypervisor.window_ns;
+        let windows = &self.sys.windows;
         Observation {
-            used_cores: (used - before.0) as f64 / interval,
-            excess_cores: beyond.saturating_sub(before.1) as f64 / interval,
+            used_cores: used[partition],
+            excess_cores: windows.could_exceed(&self.at, partition, &used, window_ns),
         }
     }
 
@@ -62,23 +67,6 @@ impl World<Partitions> {
             online: share.vps,
             entitled: share.vps - low,
         }
-    }
-
-    /// Power beyond its entitlement that a partition had or could have had so far: what it used of
-    /// it, and what the shared cores idled [ns].
-    fn power_beyond(&self, partition: PartitionId) -> u64 {
-        let windows = &self.sys.windows;
-        let Some(claim) = windows.shares[partition].claim() else {
-            return 0;
-        };
-        let others = windows.shares.iter().zip(&self.meters.partitions);
-        let used: u64 = others
-            .filter(|(other, _)| other.claim().is_some_and(|of| of.pool == claim.pool))
-            .map(|(_, meter)| meter.busy_ns)
-            .sum();
-        let cores = u64::from(windows.cores_of_pool(&self.at, claim.pool));
-        let own = self.meters.partitions[partition].excess_ns;
-        own + (cores * self.now).saturating_sub(used)
     }
 
     /// Sets how many logical cores are unparked, from the first on.

@@ -54,7 +54,7 @@ impl Cp {
             connections: connections(&spec, &vms, &partition.workload),
             unparked: cores,
             history: History::new(),
-            observed: (0, 0),
+            observed: ById::of(0, all.partitions.len()),
             pager: pager(&spec, partition, &stream),
             pager_at: When::NEVER,
             done: Vec::new(),

@@ -14,7 +14,7 @@ use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
 use crate::guest::zvm::sharing::Near;
 use crate::guest::zvm::vectors::Vectors;
-use crate::ids::{ById, ChipId, NodeId, Span, ThreadId, VpId};
+use crate::ids::{ById, ChipId, NodeId, PartitionId, Span, ThreadId, VpId};
 use crate::kernel::{Stream, When};
 use crate::machine::Distance;
 use crate::spec::{Role, Zvm};
@@ -283,8 +283,8 @@ pub struct Cp {
     pub unparked: u16,
     /// What was seen at the last decisions to park.
     pub history: History,
-    /// Core time used, and power left to it beyond its entitlement, at the last of them [ns].
-    pub observed: (u64, u64),
+    /// Core time that each partition had used at the last of them [ns].
+    pub observed: ById<PartitionId, u64>,
     /// Paging volumes.
     pub pager: Option<Pager>,
     /// When they are looked at next [ns].

@@ -1,10 +1,10 @@
 //! Who of z/VM's machines gets less than it wants: what shares are worth first, the rest in
 //! proportion, within limits. Who wants less than that has it before the others.
 
+use crate::hypervisor::grants::{grants, Claim};
 use crate::steady::cp::guests::{Guests, Kind};
 use crate::steady::cp::station::Crowd;
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::grants::{grants, Claim};
 
 /// Processors of each machine of a kind that does not get all it wants; none of one that does.
 /// `times` are those of a transaction [ns], `found` what each would come to.

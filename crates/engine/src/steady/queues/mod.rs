@@ -6,7 +6,6 @@ pub(in crate::steady) mod chances;
 pub(in crate::steady) mod demand;
 pub(in crate::steady) mod devices;
 pub(in crate::steady) mod filling;
-pub(in crate::steady) mod grants;
 pub(in crate::steady) mod halts;
 pub(in crate::steady) mod held_up;
 pub(in crate::steady) mod kinds;

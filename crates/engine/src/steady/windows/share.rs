@@ -1,5 +1,6 @@
 //! Whose virtual processors have to wait for cores, and for how much of the time.
 
+use crate::hypervisor::grants::{grants, Claim};
 use crate::hypervisor::polarize;
 use crate::spec::{Polarization, Policy, Processors};
 use crate::steady::layout::form::Form;
@@ -9,7 +10,6 @@ use crate::steady::queues::capped::Capped;
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::chances::mean_beyond;
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::grants::{grants, Claim};
 use crate::steady::queues::overflow::Offered;
 use crate::steady::windows::evictions::entitled_part;
 use crate::steady::windows::slices::ever_run;

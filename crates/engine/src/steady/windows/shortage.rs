@@ -11,11 +11,11 @@
 //! to more than there is get as large a part each. So cores are idle in the rest of the time
 //! however much is wanted on the mean, and those that come and go lose more than those that stay.
 
+use crate::hypervisor::grants::{grants, Claim};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{Doing, State};
 use crate::steady::queues::capped::varies_over;
 use crate::steady::queues::chances::{above, mean_beyond};
-use crate::steady::queues::grants::{grants, Claim};
 use crate::steady::windows::share::{claim, left_beyond, serve, whole, SCARCE};
 
 /// Chance that more want a core than there are below which it never comes about.

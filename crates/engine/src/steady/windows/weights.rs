@@ -1,12 +1,12 @@
 //! What partitions are entitled to under PR/SM, and what limits several together.
 
 use crate::hypervisor::entitlements;
+use crate::hypervisor::grants::{grants, Claim};
 use crate::spec::{Policy, Pool, Processors, Spec};
 use crate::steady::fault::SolveFault;
 use crate::steady::layout::core_types::CoreTypes;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::State;
-use crate::steady::queues::grants::{grants, Claim};
 
 /// What each is entitled to, and the part of it that caps leave.
 type Entitled = Vec<(f64, f64)>;

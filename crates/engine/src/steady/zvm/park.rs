@@ -2,12 +2,14 @@
 //! state, until it wants as many as there are.
 
 use crate::guest::zvm::park::{Cores, History, Observation, Parking};
+use crate::hypervisor::grants::{grants, Claim};
 use crate::hypervisor::polarize;
 use crate::steady::cp::guests::Guests;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{Doing, State};
 use crate::steady::settle::settle;
+use crate::steady::windows::share::{claim, whole};
 
 /// Times that cores are parked or unparked before it is left at that.
 const MOST_TIMES: usize = 12;
@@ -83,21 +85,16 @@ impl State {
             .filter(|guests| guests.zvm.vertical)?;
         let (doing, zvm) = (&self.doing[at], &guests.zvm);
         let interval_ns = zvm.park_interval_ns as f64;
-        let shared = || {
-            let pairs = self.doing.iter().zip(forms);
-            let sharing = |form: &Form| !form.owns && form.core_type == forms[at].core_type;
-            pairs
-                .filter(move |(_, form)| sharing(form))
-                .map(|(doing, _)| doing)
+        let sharing = |other: &usize| {
+            let form = forms[*other];
+            *other != at && !form.owns && form.core_type == forms[at].core_type
         };
-        let used: f64 = shared().map(Doing::cores).sum();
-        let varied: f64 = shared().map(|of| variance(of, interval_ns)).sum();
-        let cores: f64 = self.free.iter().sum();
-        let beyond = if forms[at].owns {
-            0.0
-        } else {
-            (cores - used).max(0.0) + (doing.cores() - doing.entitled * doing.allowed).max(0.0)
-        };
+        let others: Vec<usize> = (0..forms.len()).filter(sharing).collect();
+        let varied = others
+            .iter()
+            .map(|at| variance(&self.doing[*at], interval_ns));
+        let varied: f64 = variance(doing, interval_ns) + varied.sum::<f64>();
+        let beyond = self.could_exceed(at, &others, forms);
         let (own, others) = (variance(doing, interval_ns).sqrt(), varied.sqrt());
         let mut history = History::new();
         for seen in SEEN {
@@ -112,6 +109,29 @@ impl State {
             excessuse: zvm.excessuse,
         };
         Some(parking.unparked(&history, entitled(guests, doing, forms[at])))
+    }
+
+    /// What PR/SM could give one beyond its entitlement beside what others use, by the rule of
+    /// `hypervisor::power` [cores].
+    fn could_exceed(&self, at: usize, others: &[usize], forms: &[&Form]) -> f64 {
+        if forms[at].owns {
+            return 0.0;
+        }
+        let need = |at: usize, wants: f64| {
+            let (doing, form) = (&self.doing[at], forms[at]);
+            Claim {
+                wants,
+                entitled: doing.entitled * doing.allowed,
+                limit: whole(doing, form),
+                ..claim(doing, form, 0.0)
+            }
+        };
+        let online = forms[at].guests.as_ref().map_or(0, |guests| guests.online);
+        let own = need(at, f64::from(online));
+        let others = others.iter().map(|at| need(*at, self.doing[*at].cores()));
+        let claims: Vec<Claim> = std::iter::once(own).chain(others).collect();
+        let cores: f64 = self.free.iter().sum();
+        (grants(&claims, cores, &self.limits)[0] - own.entitled).max(0.0)
     }
 }
 

@@ -110,6 +110,10 @@ class Planned:
     guest: Value[str] = field(default_factory=lambda: Value("linux", "assumed"))
     workload: Value[object] | None = None
     """What it runs, where that is not what was recorded."""
+    inside: tuple[Line, ...] = ()
+    """Settings of z/VM, where its virtual machines are told."""
+    machines: tuple[tuple[Line, ...], ...] = ()
+    """These."""
     gangs: tuple[PlannedGang, ...] = ()
     """Its daemons of several threads, where they were listed."""
     bursts: Bursts | None = None
@@ -430,7 +434,7 @@ def guest_of(facts: PartitionFacts, *, runs_aix: bool, notices: list[Notice]) ->
     """Its operating system, or the one that stands for it."""
     told: Told[str] | None = facts.os
     asked = "" if told is None else told.value
-    known = _SYSTEMS.get(asked)
+    known = asked if asked == "z/vm" and facts.machines else _SYSTEMS.get(asked)
     if known == asked and (known != "aix" or runs_aix):
         return Value(known, str(told.where) if told is not None else "")
     if not asked:

@@ -42,6 +42,7 @@ from homenode.records.importing.assemble.hardware import (
 )
 from homenode.records.importing.assemble.hosting import hosting, set_on_host
 from homenode.records.importing.assemble.hpux import is_hpux, set_in_cells, smallest_of_cells
+from homenode.records.importing.assemble.machines import leave_machines, set_machines
 from homenode.records.importing.assemble.members import members
 from homenode.records.importing.assemble.options import AssembleOptions
 from homenode.records.importing.assemble.passes import Target
@@ -164,11 +165,14 @@ def _set(
 ) -> None:
     described = machine.description
     threads = described.threads_per_core
+    if described.hypervisor.policy != "prsm":
+        leave_machines(planned, notices)
     if machine.power is not None:
         least = machine.power.min_entitlement_per_vp.value
         set_on_power(planned, machine.active_cores, least, threads, of, notices)
     elif described.hypervisor.policy == "prsm":
         set_on_mainframe(planned, threads, notices)
+        set_machines(planned, notices)
     elif described.hypervisor.policy not in HOST_POLICIES:
         for one in planned:
             one.shared = False

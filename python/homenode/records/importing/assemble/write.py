@@ -152,13 +152,16 @@ def _partition(one: Planned, step_ns: int, profile: str) -> Iterator[str]:
     if one.kvm is not None:
         yield _line("kvm", one.kvm.value, one.kvm.origin)
     yield from _guest(one, step_ns)
-    if one.workload is not None:
+    if one.machines:
+        yield from _machines(one, profile)
+    elif one.workload is not None:
         yield _line("workload", one.workload.value, one.workload.origin)
     elif one.recorded is None:
         yield _line("workload", {"kind": "idle"}, "nothing tells what it used")
     else:
         yield from _recorded(one, step_ns, profile)
-    yield from _bounds(one)
+    if not one.machines:
+        yield from _bounds(one)
 
 
 def _guest(one: Planned, step_ns: int) -> Iterator[str]:
@@ -185,8 +188,20 @@ def _guest(one: Planned, step_ns: int) -> Iterator[str]:
         told += f" window as much as of its busy time ({gang.report}); that all wake at once, and"
         yield from _wrapped(f"{told} how often, is assumed")
     used = {} if one.memory_used is None else {"memory_used": one.memory_used}
-    guest = {"os": one.guest.value, **used, **({"daemons": daemons} if daemons else {})}
+    settings = {key: value.value for key, value in one.inside}
+    guest = {"os": one.guest.value, **settings, **used, **({"daemons": daemons} if daemons else {})}
+    origin = together([origin, *(value.origin for _, value in one.inside)])
     yield _line("guest", guest, origin)
+
+
+def _machines(one: Planned, profile: str) -> Iterator[str]:
+    """The virtual machines of a z/VM, with the profile that all of them have."""
+    workload = {"kind": "idle", "profile": profile}
+    yield _line("workload", workload, "its virtual machines work; the profile is assumed")
+    for machine in one.machines:
+        yield ""
+        yield "[[partition.virtual_machine]]"
+        yield from _lines(machine)
 
 
 def _series(one: Planned, gang: PlannedGang) -> str:

@@ -3,7 +3,8 @@ quote them, and as the Toolkit lists them itself.
 
 A scenario holds the machine's type and cores, its partitions with cores, type, weight and cap, and
 what they used: of a partition with z/VM by interval (PUCFGLOG, else SYSSUMLG), of others on the
-whole (LPAR). Virtual machines (USER, else USTAT) are taken where no report tells of partitions.
+whole (LPAR). Virtual machines (USER) are those of the partition with z/VM where its processors are
+told too; they (else those of USTAT) are taken alone where no report tells of partitions.
 What else reports show, of whatever number, is said and kept by `homenode import --tables`.
 """
 
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from homenode import _engine
 from homenode.records.importing.facts import Facts, PartitionFacts, Quantity, Told, Took
+from homenode.records.importing.formats.fcxmachines import machines_of
 from homenode.records.importing.formats.fcxprocessors import (
     Together,
     by_interval,
@@ -42,6 +44,7 @@ _HEADING = re.compile(
 )
 _TYPES = ("cp", "ifl", "ziip", "icf")
 _POLARIZATIONS = ("vertical", "horizontal")
+_UNPARKING = ("large", "medium", "small")
 _TYPE = re.compile(r"\d{4}")
 """A machine's type."""
 _LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG = "FCX126", "FCX112", "FCX114", "FCX302", "FCX304"
@@ -140,15 +143,38 @@ class _Reading:
             self._tell_partitions(partitions, zvm)
         elif zvm is None:
             self._tell_machines()
+        if zvm is not None:
+            self._tell_inside(self.facts.partition(self.key, zvm))
         if partitions or zvm:
             for number, name in ((_USER, "USER"), (_USTAT, "USTAT")):
-                if any(self._rows(number)):
+                if any(self._rows(number)) and not (zvm and any(self._rows(_USER))):
                     text = "virtual machines within a partition are left out; give"
                     self._notice(f"{text} {number} {name} by itself", self._report(number))
         if self._names_machine or partitions or zvm is not None or self._tells_machines:
             self._tell_system(partitions)
         rows = sum(len(report["rows"]) for report in self.reports)
         return f"{counted(rows, 'row')} of {counted(len(self.reports), 'report')}"
+
+    def _tell_inside(self, partition: PartitionFacts) -> None:
+        """What runs in the partition with z/VM, and how that parks."""
+        found = machines_of(self._rows(_USER), self.source.at)
+        if found and partition.machines:
+            first = partition.machines[0].name.where
+            text = f"virtual machines of {partition.name} are told in {first} already; those count"
+            self._notice(text, self._report(_USER))
+        partition.machines = partition.machines or found
+        said = [*self._settings("unparking")]
+        for row in self._rows("FCX299"):
+            said.append((row.cells.get("Unparking", ""), row))
+            pad = row.number("CPUPAD %")
+            if pad is not None and pad >= 0:
+                told: Told[object] = Told(pad / 100.0, self.source.at(row.line))
+                self.facts.tell(partition, "cpupad", told)
+            break
+        for value, row in said:
+            if value.lower() in _UNPARKING:
+                told = Told(value.lower(), self.source.at(row.line))
+                self.facts.tell(partition, "unparking", told)
 
     @property
     def key(self) -> str:
@@ -295,17 +321,17 @@ class _Reading:
         self._add_log(name, rows)
         return name
 
-    def _polarization_settings(self) -> Iterator[tuple[str, Line]]:
-        """What CP's settings say of the polarization."""
+    def _settings(self, name: str) -> Iterator[tuple[str, Line]]:
+        """What CP's settings say of one of them."""
         for row in self._rows(_SYSSET):
-            if row.cells.get("Setting", "").lower() == "polarization":
+            if row.cells.get("Setting", "").lower() == name:
                 yield row.cells.get("Value", ""), row
 
     def _tell_polarization(self, partition: PartitionFacts, processors: list[Line]) -> None:
         """How the entitlement of the partition with z/VM lies on its processors: all that is said
         of it, CP's settings first.
         """
-        said = [(value.lower(), row) for value, row in self._polarization_settings()]
+        said = [(value.lower(), row) for value, row in self._settings("polarization")]
         found = polarizations(processors)
         if len(found) > 1:
             (first, at), (second, row) = found.items()
@@ -331,7 +357,7 @@ class _Reading:
 
     def _taken_of_settings(self, zvm: str) -> str:
         """What was; a value that is not understood is said besides."""
-        said = dict(self._polarization_settings())
+        said = dict(self._settings("polarization"))
         strange = {value: row for value, row in said.items() if value.lower() not in _POLARIZATIONS}
         for value, row in strange.items():
             text = f'Polarization "{value}" is neither VERTICAL nor HORIZONTAL; it is left out'

@@ -3,7 +3,7 @@
 
 /// What a partition wants and may have [cores].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::steady) struct Claim {
+pub(crate) struct Claim {
     pub wants: f64,
     pub entitled: f64,
     /// Most that it may use.
@@ -15,7 +15,7 @@ pub(in crate::steady) struct Claim {
 
 /// Hands the `cores` of the physical pool out; `limits` are those of pools or groups, of which a
 /// claim has one at most.
-pub(in crate::steady) fn grants(claims: &[Claim], cores: f64, limits: &[f64]) -> Vec<f64> {
+pub(crate) fn grants(claims: &[Claim], cores: f64, limits: &[f64]) -> Vec<f64> {
     let most = |claim: &Claim| claim.wants.min(claim.limit);
     let mut granted: Vec<f64> = claims.iter().map(|c| most(c).min(c.entitled)).collect();
     let mut open: Vec<usize> = (0..claims.len())
