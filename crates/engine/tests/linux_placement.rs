@@ -140,6 +140,43 @@ fn each_has_a_processor_of_its_own_where_a_cpuset_cuts_through_caches() {
     }
 }
 
+/// Hosts, the first processors of their second memory node, and how many of a cpuset lie before
+/// them.
+const BETWEEN: [(usize, u16, u16); 6] = [
+    (0, 36, 1),
+    (0, 36, 3),
+    (1, 64, 1),
+    (1, 64, 2),
+    (2, 16, 1),
+    (3, 32, 1),
+];
+
+/// NUMA balancing sends nobody to a processor that a sibling keeps busy, wherever their memory is.
+#[test]
+fn each_has_a_processor_of_its_own_where_a_cpuset_lies_between_two_nodes() {
+    for (at, node, before) in BETWEEN {
+        for count in [2, 3, 4] {
+            for on in [vec![0], vec![1], vec![0, 1]] {
+                let set = Cgroup {
+                    cpuset: Some((node - before..node - before + 4).collect()),
+                    ..cgroup("set", 100)
+                };
+                let procs = threads(count, 100, of_cgroup(0));
+                let mut one = group("a", procs, loops(u32::from(count)));
+                one.memory = vec![];
+                let each = GIB / on.len() as u64;
+                one.memory.extend(on.iter().map(|at| memory(&[*at], each)));
+                let mut spec = host(at, vec![one], 4);
+                spec.cgroups = vec![set];
+                spec.warmup_ns = SECOND;
+                let busy = run(&spec, 0).total("a", "busy_ns") / 4e9;
+                let told = format!("{} {node} {before} {on:?}: {busy} of {count}", HOSTS[at].0);
+                assert!((busy - f64::from(count)).abs() < 0.01, "{told}");
+            }
+        }
+    }
+}
+
 /// Cores that threads which never sleep keep busy in a Linux of a partition, quarter by quarter of
 /// a second from the first second on.
 fn cores_inside(policy: Policy, processors: Processors, (smt, threads): (u8, u16)) -> Vec<f64> {
