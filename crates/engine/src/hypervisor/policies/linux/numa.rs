@@ -82,7 +82,10 @@ impl Tree {
         }
         let partner = self.partner(task, &from, &to, (cpus, has_room));
         let any = || {
-            let others = || cpus.into_iter().filter(|cpu| self.tasks[task].may_use(*cpu));
+            let others = || {
+                cpus.into_iter()
+                    .filter(|cpu| self.tasks[task].may_use(*cpu))
+            };
             // Where there is room, runners that share its memory are passed over
             // (`task_numa_compare`): its part of it is theirs too.
             let siblings = |cpu: &CoreId| {
