@@ -71,3 +71,22 @@ def test_equals_that_are_seldom_busy_differ_by_chance(tmp_path: Path) -> None:
     each = [run.metrics[name]["etr_per_s"].mean for name in ("vm1", "vm2", "vm3")]
     assert max(each) > 1.05 * min(each)
     assert equals_lines(run) == []
+
+
+def test_equals_whose_memory_is_elsewhere_are_told_what_that_costs(tmp_path: Path) -> None:
+    """Both on one socket, the memory of the second beside the other one; nobody moves it."""
+    file = tmp_path / "host.toml"
+    still = '\n[machine.hypervisor.numa_balancing]\nenabled = { value = false, why = "off" }\n'
+    text = HOST.format(count=1).replace("sockets = 1", "sockets = 2\nthreads = 1")
+    text = text.replace("cores_per_socket = 4\n", "cores_per_socket = 4\n" + still)
+    text = text.replace("virtual = 2", 'virtual = 2, cpuset = "0-3"')
+    start, end = text.index("[[partition]]"), text.index('[[partition]]\nname = "other"')
+    of = [
+        text[start:end].replace('"vm"\ncount = 1\n', f'"vm{at + 1}"\nhome = "chip{at}"\n')
+        for at in range(2)
+    ]
+    file.write_text(text[:start] + "".join(of) + text[end:])
+    (line,) = equals_lines(Scenario.load(file).run(out=tmp_path / "runs"))
+    assert "vm1 and vm2 are alike and got" in line
+    assert "memory beside other processors than their own, so that a transaction takes" in line
+    assert "do not fit" not in line

@@ -3,7 +3,7 @@
 mod common;
 
 use common::esxi::{assert_cores, cores, esxi, of, vm, with, RUN_S};
-use common::host::{group, host_machine, host_spec, on_off, threads};
+use common::host::{group, host_machine, host_spec, in_company, on_off, threads};
 use common::{assert_all, loops, memory, run, transactions, Outcome, MS, SECOND};
 use homenode_engine::sim;
 use homenode_engine::spec::{
@@ -339,6 +339,47 @@ fn a_wide_one_is_divided_over_nodes() {
             .all(|row| row[0] == 3 && row[1] == 0));
     }
     assert!(outcome.total("wide", "host_migrations") < 1.0);
+}
+
+/// Who stays on a node that others have left goes to a core of its own when its quantum is over.
+#[test]
+fn as_many_busy_ones_as_cores_of_a_node_have_a_core_each() {
+    // What each machine has, and how many of two nodes' cores it takes once they are even.
+    for vcpus in [
+        &[11, 3, 3, 1][..],
+        &[9, 4, 5],
+        &[5, 7, 2, 4],
+        &[2, 2, 2, 2, 1, 1],
+    ] {
+        let vms = vcpus.iter().enumerate();
+        let vms = vms.map(|(at, count)| on(&format!("vm{at}"), *count, 0));
+        let mut spec = esxi("node:2 chip:1 core:9 pu:2", vms.collect());
+        spec.machine.hypervisor.siblings = 2;
+        spec.record_dispatches = true;
+        let crowded = in_company(&spec, 7 * SECOND);
+        assert!(crowded < 0.02, "{vcpus:?}: {crowded} cores");
+    }
+}
+
+/// Many small ones leave a full node in one look: none of them alone would leave less than half of
+/// the difference.
+#[test]
+fn small_virtual_machines_leave_a_full_node_together() {
+    for count in [5, 7, 8] {
+        let vms = (0..count).map(|at| on(&format!("vm{at}"), 1, 0));
+        let mut spec = esxi(TWO_NODES, vms.collect());
+        spec.warmup_ns = 3 * SECOND;
+        let outcome = run(&spec, 0);
+        for at in 0..count {
+            assert_cores(&outcome, &format!("vm{at}"), 1.0, 0.01);
+        }
+        let changes = (0..count).map(|vm| homes(&outcome, vm, 1));
+        let changes: i64 = changes.flatten().map(|row| row[1]).sum();
+        assert_eq!(
+            changes, 0,
+            "all went in the first look, before this was counted"
+        );
+    }
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 mod common;
 
-use common::host::{group, host_machine, host_spec, of_kvm, plain_kvm, threads};
+use common::host::{cgroup, group, host_machine, host_spec, of_kvm, plain_kvm, threads};
 use common::{assert_all, run, waiting, Outcome, SECOND};
 use homenode_engine::sim::{check, Wrong};
-use homenode_engine::spec::{HostThreads, IoThreads, Partition, Policy, Spec, Workload};
+use homenode_engine::spec::{
+    Cgroup, HostThreads, IoThreads, Partition, Policy, Processors, Spec, Workload,
+};
 
 /// A guest of two virtual processors on processors 0 and 1: 2,000 transactions a second, each of
 /// two bursts of 100 us with a wait of 1 ms between them, on average.
@@ -142,4 +144,27 @@ fn who_sleeps_is_woken_at_the_cost_of_who_wakes_it() {
         busy < 0.8 * asked && answers < 0.8 * answered,
         "{busy} {answers}"
     );
+}
+
+/// A guest and its I/O threads are one control group: its quota and its stops are told once, with
+/// the guest, and not a second time of the threads, which they would be by several times their own.
+#[test]
+fn what_their_group_is_stopped_for_is_told_of_the_guest_alone() {
+    let mut spec = spec(&[2], 20_000);
+    spec.cgroups = vec![Cgroup {
+        quota_ns: Some(20_000_000),
+        ..cgroup("guest.scope", 100)
+    }];
+    for one in &mut spec.partitions {
+        let Processors::Shared { host, .. } = &mut one.processors else {
+            unreachable!("threads of a host");
+        };
+        host.cgroup = Some(0);
+    }
+    let outcome = run(&spec, 0);
+    assert!(outcome.total("guest", "throttled_ns") > 0.0);
+    assert!(outcome.total("guest", "quota_periods") > 0.0);
+    for told in ["throttled_ns", "quota_periods", "throttled_periods"] {
+        assert!(outcome.total("io", told) == 0.0, "{told}");
+    }
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::host::{cgroup, group, host_machine, host_spec, of_cgroup, threads};
+use common::host::{cgroup, group, host_machine, host_spec, in_company, of_cgroup, threads};
 use common::{
     dedicated, loops, machine, memory, missing_profile, partition, quiet_unix, run, shared, spec,
     GIB, SECOND,
@@ -51,32 +51,6 @@ fn host(at: usize, guests: Vec<Partition>, seconds: u64) -> Spec {
     spec
 }
 
-/// Core time that two threads of a core had at once, from a second on [cores].
-fn in_company(spec: &Spec) -> f64 {
-    let outcome = run(spec, 0);
-    let siblings = i64::from(spec.machine.hypervisor.siblings);
-    let column = |name| outcome.dispatches.at(name);
-    let (start, end, core) = (column("start_ns"), column("end_ns"), column("core"));
-    let second = SECOND as i64;
-    // Ends come before starts at the same time.
-    let mut steps: Vec<(i64, i64, i64)> = Vec::new();
-    for row in outcome.dispatches.rows() {
-        if row[end] > second {
-            steps.push((row[start].max(second), 1, row[core] / siblings));
-            steps.push((row[end], -1, row[core] / siblings));
-        }
-    }
-    steps.sort_unstable();
-    let mut busy = vec![(0, 0); 512];
-    let mut crowded = 0;
-    for (at, change, core) in steps {
-        let (count, since) = busy[core as usize];
-        crowded += i64::from(count > 1) * (at - since);
-        busy[core as usize] = (count + change, at);
-    }
-    crowded as f64 / (spec.duration_ns as f64 - 1e9)
-}
-
 #[test]
 fn as_many_busy_threads_as_cores_have_a_core_each() {
     let mut dice = Stream::new(1, 0, "placement");
@@ -92,7 +66,7 @@ fn as_many_busy_threads_as_cores_have_a_core_each() {
             // All of it in one place, then spread over all.
             for on in [vec![first], (0..domains).collect()] {
                 let spec = host(at, vec![guest("a", count, &on)], 4);
-                let crowded = in_company(&spec);
+                let crowded = in_company(&spec, SECOND);
                 assert!(
                     crowded < 0.02,
                     "{shape}: {count} threads, memory on {on:?}: {crowded} cores"
@@ -102,7 +76,7 @@ fn as_many_busy_threads_as_cores_have_a_core_each() {
         // Two guests whose memory is where the other one begins.
         let half = cores / 2;
         let guests = vec![guest("a", half, &[domains - 1]), guest("b", half, &[0])];
-        let crowded = in_company(&host(at, guests, 4));
+        let crowded = in_company(&host(at, guests, 4), SECOND);
         assert!(crowded < 0.02, "{shape}: {crowded} cores");
     }
 }
@@ -136,6 +110,43 @@ fn each_has_a_processor_of_its_own_where_a_cpuset_cuts_through_caches() {
             let (shape, due) = (HOSTS[at].0, f64::from(count.min(all)));
             let told = format!("{shape} {first} to {last}, {count} loops: {busy} of {due}");
             assert!((busy - due).abs() < 0.01, "{told}");
+        }
+    }
+}
+
+/// Hosts, the first processors of their second memory node, and how many of a cpuset lie before
+/// them.
+const BETWEEN: [(usize, u16, u16); 6] = [
+    (0, 36, 1),
+    (0, 36, 3),
+    (1, 128, 1),
+    (1, 128, 2),
+    (2, 32, 1),
+    (3, 32, 1),
+];
+
+/// NUMA balancing sends nobody to a processor that a sibling keeps busy, wherever their memory is.
+#[test]
+fn each_has_a_processor_of_its_own_where_a_cpuset_lies_between_two_nodes() {
+    for (at, node, before) in BETWEEN {
+        for count in [2, 3, 4] {
+            for on in [vec![0], vec![1], vec![0, 1]] {
+                let set = Cgroup {
+                    cpuset: Some((node - before..node - before + 4).collect()),
+                    ..cgroup("set", 100)
+                };
+                let procs = threads(count, 100, of_cgroup(0));
+                let mut one = group("a", procs, loops(u32::from(count)));
+                one.memory = vec![];
+                let each = GIB / on.len() as u64;
+                one.memory.extend(on.iter().map(|at| memory(&[*at], each)));
+                let mut spec = host(at, vec![one], 4);
+                spec.cgroups = vec![set];
+                spec.warmup_ns = SECOND;
+                let busy = run(&spec, 0).total("a", "busy_ns") / 4e9;
+                let told = format!("{} {node} {before} {on:?}: {busy} of {count}", HOSTS[at].0);
+                assert!((busy - f64::from(count)).abs() < 0.01, "{told}");
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 """Partitions of a host that are alike and yet got unlike: whole threads do not fit its processors
-evenly, and where no processor waits for another's work nobody is moved, so that it stays so.
+evenly, and where no processor waits for another's work nobody is moved, so that it stays so. Or
+the memory of some lies beside other processors than theirs.
 """
 
 from __future__ import annotations
@@ -19,8 +20,13 @@ APART = 0.05
 HAVE_WORK = 0.5
 """Of the time of their virtual processors: who has work for less is told apart by chance."""
 _TOLD = (("etr_per_s", "transactions/s"), ("physc", "processors"))
+_MEMORY = ("cores_memory_local", "cores_memory_near", "cores_memory_far")
 _OWN = frozenset({"name", "home", "memory", "workload_name"})
 """What tells partitions apart that are alike."""
+_UNEVEN = (
+    "their threads do not fit the processors evenly, and a scheduler moves nobody where nobody "
+    "waits for longer than elsewhere"
+)
 
 
 def equals_lines(run: Figures) -> list[str]:
@@ -64,11 +70,28 @@ def _told(run: Figures, names: list[str]) -> Iterator[str]:
         middle = mean_of([mean_of(list(of)) for of in each])
         if middle > 0 and most - least > APART * middle:
             yield (
-                f"{_names(names)} are alike and got {least:,.4g} to {most:,.4g} {unit}: their "
-                "threads do not fit the processors evenly, and a scheduler moves nobody where "
-                "nobody waits for longer than elsewhere."
+                f"{_names(names)} are alike and got {least:,.4g} to {most:,.4g} {unit}: "
+                f"{_far_memory(run, names) or _UNEVEN}."
             )
         return
+
+
+def _far_memory(run: Figures, names: list[str]) -> str | None:
+    """That memory makes transactions of some dearer, if most of what tells them apart is that."""
+    each = []
+    for name in names:
+        done = mean_of(run.values(name, "etr_per_s") or [0.0])
+        if done <= 0:
+            return None
+        cores = (run.values(name, metric) for metric in ("physc", *_MEMORY))
+        each.append([1e6 * mean_of(values or [0.0]) / done for values in cores])
+    least, most = min(each), max(each)
+    if sum(most[1:]) - sum(least[1:]) <= (most[0] - least[0]) / 2:
+        return None
+    return (
+        "some have their memory beside other processors than their own, so that a transaction "
+        f"takes {least[0]:,.4g} to {most[0]:,.4g} us of one"
+    )
 
 
 def _with_work(run: Figures, name: str) -> float:

@@ -5,7 +5,7 @@ use homenode_engine::spec::{
     Partition, Policy, Processors, Spec, Workload,
 };
 
-use super::{machine, partition, quiet_unix, spec, Outcome};
+use super::{machine, partition, quiet_unix, run, spec, Outcome};
 
 /// A machine under a host's policy; everything else is round, and a switch costs nothing.
 pub fn host_machine(policy: Policy, text: &str) -> Machine {
@@ -112,4 +112,31 @@ pub fn share(outcome: &Outcome, name: &str) -> f64 {
     let names = outcome.summary.partitions.iter().map(|p| p.name.clone());
     let all: f64 = names.map(|name| outcome.total(&name, "busy_ns")).sum();
     outcome.total(name, "busy_ns") / all
+}
+
+/// Core time that two threads of a core had at once, from a time on [cores]. Dispatches are to be
+/// recorded.
+pub fn in_company(spec: &Spec, since_ns: u64) -> f64 {
+    let outcome = run(spec, 0);
+    let siblings = i64::from(spec.machine.hypervisor.siblings);
+    let column = |name| outcome.dispatches.at(name);
+    let (start, end, core) = (column("start_ns"), column("end_ns"), column("core"));
+    let since = since_ns as i64;
+    // Ends come before starts at the same time.
+    let mut steps: Vec<(i64, i64, i64)> = Vec::new();
+    for row in outcome.dispatches.rows() {
+        if row[end] > since {
+            steps.push((row[start].max(since), 1, row[core] / siblings));
+            steps.push((row[end], -1, row[core] / siblings));
+        }
+    }
+    steps.sort_unstable();
+    let mut busy = vec![(0, 0); 512];
+    let mut crowded = 0;
+    for (at, change, core) in steps {
+        let (count, from) = busy[core as usize];
+        crowded += i64::from(count > 1) * (at - from);
+        busy[core as usize] = (count + change, at);
+    }
+    crowded as f64 / (spec.duration_ns - since_ns) as f64
 }

@@ -8,10 +8,11 @@
 //! rebalance  2 s: reservations count anew, virtual machines change their nodes          numa
 //! limit    a period: what those with a limit may use, alone or in a pool                limits
 //! ```
-//! Rules after VMware, "The CPU Scheduler in VMware vSphere 5.1" (2013), and the documentation of
-//! vSphere Resource Management 6.7 to 8.0; the scheduler itself is not public. Not modelled:
-//! latency sensitivity, action affinity, the search for idle processors within a
-//! few only, whole cores for those far behind.
+//! Rules after VMware, "The CPU Scheduler in VMware vSphere 5.1" (2013), the documentation of
+//! vSphere Resource Management 6.7 to 8.0, and knowledge base article 326271 (a core that idles
+//! as a whole is preferred whenever a virtual processor is scheduled; here at wake-ups and at the
+//! end of a quantum); the scheduler itself is not public. Not modelled: latency sensitivity, action
+//! affinity, the search for idle processors within a few only, whole cores for those far behind.
 
 mod claims;
 mod cosched;

@@ -85,30 +85,62 @@ impl Esxi {
         }
     }
 
-    /// Moves one client, or swaps two, between the nodes that differ most.
+    /// Moves clients between the two nodes that differ most, or swaps pairs, until the two are even
+    /// enough or a further move would bring too little; none where too much would be left.
     fn even_out(&mut self, wanted: &[f64], now: u64) {
         let of = |client: &Client| wanted[client.worlds.numbers()].iter().sum::<f64>();
         let wants: Vec<f64> = self.clients.iter().map(of).collect();
-        let mut load = vec![0.0; self.nodes.len()];
-        for (client, cores) in self.clients.iter().zip(&wants) {
-            load[client.home] += cores / self.capacity(client.home);
-        }
+        let load = self.loads(&wants);
         let nodes = 0..load.len();
         let by_load = |a: &usize, b: &usize| load[*a].total_cmp(&load[*b]);
         let (Some(to), Some(from)) = (nodes.clone().min_by(by_load), nodes.max_by(by_load)) else {
             return;
         };
-        let apart = load[from] - load[to];
-        if apart <= self.rules.imbalance {
-            return;
-        }
-        let found = self.best_move(from, to, apart, &wants);
-        if let Some(found) = found.filter(|found| found.left <= self.rules.thrash * apart) {
-            self.change_home(found.goes, to, now);
+        let before: Vec<usize> = self.clients.iter().map(|client| client.home).collect();
+        let first = load[from] - load[to];
+        let mut left = first;
+        let mut nodes = (from, to);
+        while let Some(found) = self.next_move(nodes, left, &wants) {
+            self.clients[found.goes].home = nodes.1;
             if let Some(comes) = found.comes {
-                self.change_home(comes, from, now);
+                self.clients[comes].home = nodes.0;
+            }
+            let load = self.loads(&wants);
+            left = load[nodes.0] - load[nodes.1];
+            if left < 0.0 {
+                (left, nodes) = (-left, (nodes.1, nodes.0));
             }
         }
+        let clients = self.clients.iter_mut().zip(before);
+        let after: Vec<usize> = clients
+            .map(|(client, home)| std::mem::replace(&mut client.home, home))
+            .collect();
+        if left <= self.rules.thrash * first {
+            for (at, home) in after.into_iter().enumerate() {
+                if self.clients[at].home != home {
+                    self.change_home(at, home, now);
+                }
+            }
+        }
+    }
+
+    /// What the clients at home on each node want, as a part of its cores.
+    fn loads(&self, wants: &[f64]) -> Vec<f64> {
+        let mut load = vec![0.0; self.nodes.len()];
+        for (client, cores) in self.clients.iter().zip(wants) {
+            load[client.home] += cores / self.capacity(client.home);
+        }
+        load
+    }
+
+    /// The best move between two nodes, if they differ enough and it brings enough.
+    fn next_move(&self, nodes: (usize, usize), apart: f64, wants: &[f64]) -> Option<Move> {
+        if apart <= self.rules.imbalance {
+            return None;
+        }
+        let found = self.best_move(nodes.0, nodes.1, apart, wants)?;
+        let enough = found.left <= apart - self.rules.improvement && found.left < apart - CLOSE;
+        enough.then_some(found)
     }
 
     /// The client, or the two, whose move leaves least of a difference; fewer moves among equals.

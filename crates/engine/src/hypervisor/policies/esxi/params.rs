@@ -72,12 +72,23 @@ const IMBALANCE: Setting = Setting {
     source: DEFAULT,
     assumed: "",
 };
+const IMPROVEMENT: Setting = Setting {
+    name: "improvement_percent",
+    usual: 2,
+    least: 0,
+    most: 100,
+    meaning: "Numa.MigThreshold: least by which one move or exchange must bring nodes nearer, in \
+              percent of a node",
+    source: DEFAULT,
+    assumed: "",
+};
 const THRASH: Setting = Setting {
     name: "thrash_percent",
     usual: 50,
     least: 0,
     most: 100,
-    meaning: "Numa.MigThrashThreshold: most that may be left of the difference after a move",
+    meaning: "Numa.MigThrashThreshold: most that may be left of the difference after all moves of \
+              a look, in percent of it",
     source: DEFAULT,
     assumed: "",
 };
@@ -139,6 +150,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     POLL,
     REBALANCE,
     IMBALANCE,
+    IMPROVEMENT,
     THRASH,
     FAIRNESS,
     OWED,
@@ -159,7 +171,9 @@ pub(super) struct Rules {
     pub(super) rebalance_ns: u64,
     /// Difference in load that moves one, as a part of a node.
     pub(super) imbalance: f64,
-    /// Most of it that may be left.
+    /// Least that a move must take off it, as a part of a node.
+    pub(super) improvement: f64,
+    /// Most of it that may be left by all moves.
     pub(super) thrash: f64,
     /// Looks at the nodes between two at who is owed most; 0 = none.
     pub(super) fairness_periods: u64,
@@ -185,6 +199,7 @@ impl Rules {
             poll_ns: POLL.of(hypervisor),
             rebalance_ns: REBALANCE.of(hypervisor),
             imbalance: percent(&IMBALANCE),
+            improvement: percent(&IMPROVEMENT),
             thrash: percent(&THRASH),
             fairness_periods: FAIRNESS.of(hypervisor),
             owed: percent(&OWED),

@@ -13,6 +13,7 @@ impl Esxi {
             self.hold(self.worlds[vp].vm, now);
         }
         let stays = runner.filter(|vp| self.may_stay(*vp, core));
+        let stays = stays.filter(|vp| !self.leaves(*vp, core, now));
         let given = self.given(core);
         let next = given.or_else(|| self.next(core, stays, now));
         if let Some(vp) = next.filter(|vp| given.is_none() && runner != Some(*vp)) {
@@ -63,6 +64,13 @@ impl Esxi {
 
     fn may_stay(&self, vp: VpId, core: CoreId) -> bool {
         self.worlds[vp].doing == Doing::Running && self.could(vp, core)
+    }
+
+    /// Whether a runner whose quantum is over goes to a core that idles as a whole, as it is beside
+    /// a busy thread of its own.
+    fn leaves(&self, vp: VpId, core: CoreId, now: u64) -> bool {
+        let is_over = self.cores[core].turn_ends <= now;
+        is_over && self.part_of(core) < 1.0 && self.whole_core_for(vp).is_some()
     }
 
     /// The sibling to which a runner has given its place, if it can use it now.

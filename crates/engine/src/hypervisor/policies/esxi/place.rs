@@ -55,6 +55,15 @@ impl Esxi {
         free.min_by_key(|core| rank(*core))
     }
 
+    /// A processor of a core that idles as a whole, if there is one for a world.
+    pub(super) fn whole_core_for(&self, vp: VpId) -> Option<CoreId> {
+        let idles = |core: &CoreId| {
+            let mut threads = self.threads_of(*core).into_iter();
+            threads.all(|at| self.cores[at].is_free())
+        };
+        self.free_for(vp).filter(idles)
+    }
+
     /// The processor whose runner is furthest ahead of a world that waits.
     pub(super) fn ahead_for(&mut self, vp: VpId, now: u64) -> Option<CoreId> {
         let all = self.reach(vp);

@@ -60,7 +60,7 @@ use attempt::Idleness;
 pub use domains::lax;
 use domains::{Domains, Rhythm};
 pub use due::{due, quota, share_out, Member};
-use ids::{between, CoreId, PartitionId, Span, TaskId, ROOT};
+use ids::{between, CgroupId, CoreId, PartitionId, Span, TaskId, ROOT};
 pub use params::turn_ns;
 
 use crate::ids::VpId;
@@ -348,6 +348,15 @@ impl Linux {
         When::at(tick).min(it.soft_at)
     }
 
+    /// Whether a partition is the first of a group. Threads for a guest's I/O are in the guest's
+    /// own, and what is told of that (`cpu.stat`) stands with the guest alone.
+    fn leads(&self, partition: PartitionId, group: CgroupId) -> bool {
+        let of = |span: &Span<TaskId>| self.tree.tasks.slice(*span).first().map(|t| t.group);
+        let mut all = self.tree.threads.entries();
+        let first = all.find(|(_, span)| of(span) == Some(group));
+        first.is_some_and(|(first, _)| first == partition)
+    }
+
     fn count(&self, partition: PartitionId, now: u64) -> HostCount {
         let tasks = &self.tree.tasks.slice(self.tree.threads[partition]);
         let mut count = HostCount {
@@ -355,7 +364,8 @@ impl Linux {
             ..HostCount::default()
         };
         let group = tasks.first().map_or(ROOT, |t| t.group);
-        if let Some((by, _)) = self.tree.limited_by(group) {
+        let limited = self.tree.limited_by(group);
+        if let Some((by, _)) = limited.filter(|_| self.leads(partition, group)) {
             if let Some(bandwidth) = &self.tree.groups[by].bandwidth {
                 count.periods = bandwidth.periods;
                 count.throttled_periods = bandwidth.throttled_periods;

@@ -82,8 +82,18 @@ impl Tree {
         }
         let partner = self.partner(task, &from, &to, (cpus, has_room));
         let any = || {
-            let usable = cpus.into_iter().find(|cpu| self.tasks[task].may_use(*cpu));
-            usable.map(|cpu| self.idle_of(domains, task, cpus).unwrap_or(cpu))
+            let others = || {
+                cpus.into_iter()
+                    .filter(|cpu| self.tasks[task].may_use(*cpu))
+            };
+            // Where there is room, runners that share its memory are passed over
+            // (`task_numa_compare`): its part of it is theirs too.
+            let siblings = |cpu: &CoreId| {
+                let curr = self.cpus[*cpu].curr;
+                curr.is_some_and(|curr| self.are_siblings(task, curr))
+            };
+            let idle = self.idle_of(domains, task, cpus);
+            idle.or_else(|| others().find(|cpu| !(has_room && siblings(cpu))))
         };
         match partner {
             Some(other) => Goal::Swap(other),
@@ -244,7 +254,12 @@ mod tests {
                     return Goal::Swap(other);
                 }
             }
-            let usable = there.into_iter().find(|cpu| t.may_use(*cpu));
+            let same = |cpu: &CoreId| {
+                let curr = self.tree.cpus[*cpu].curr;
+                curr.is_some_and(|other| self.partition(task) == self.partition(other))
+            };
+            let mut usable = there.into_iter().filter(|cpu| t.may_use(*cpu));
+            let usable = usable.find(|cpu| !has_room || !same(cpu));
             let to = idle.or(usable).filter(|_| may_move);
             to.map_or(Goal::Here, Goal::To)
         }
