@@ -5,10 +5,7 @@ mod common;
 
 use common::platform::Platform;
 use common::random::{scenarios, Scenario};
-use common::{loops, machine, partition, spec, transactions, vertical, SECOND};
-use homenode_engine::spec::{
-    Distribution, LockKind, Partition, Policy, Processors, Spec, Workload,
-};
+use homenode_engine::spec::{LockKind, Partition, Policy, Processors, Spec};
 use homenode_engine::steady::{solve, SolveFault, SolvedPartition};
 use proptest::prelude::*;
 
@@ -63,61 +60,6 @@ fn within_bounds(spec: &Spec) {
             of.name,
             one.cores
         );
-    }
-}
-
-fn of(name: &str, weight: u16, (count, share): (u16, f64), work: Workload) -> Partition {
-    let mut processors = vertical(count);
-    if let Processors::Shared { weight: own, .. } = &mut processors {
-        *own = weight;
-    }
-    let mut one = partition(name, processors, work);
-    one.profile.lock_kind = LockKind::TestAndSet;
-    one.profile.lock_share = share;
-    one.profile.instructions_per_unit = 1e5;
-    one
-}
-
-/// Two that spin beside one that has as much to do as comes, on vertical logical cores.
-fn spinning(cores: u16, share: f64, rate: f64) -> Spec {
-    let members = vec![
-        of(
-            "a",
-            50,
-            (cores, share),
-            Workload::Warehouses {
-                count: u32::from(cores),
-            },
-        ),
-        of("b", 100, (cores, share), loops(u32::from(cores))),
-        of(
-            "c",
-            50,
-            (cores, 0.0),
-            transactions(rate, Distribution::Exponential),
-        ),
-    ];
-    let mut made = spec(machine(&format!("core:{cores}")), members);
-    made.machine.hypervisor.policy = Policy::Prsm;
-    (made.warmup_ns, made.duration_ns) = (SECOND, 2 * SECOND);
-    made
-}
-
-/// Without what is entitled to nothing cores are left, with it they are not: it runs on what the
-/// others leave, which is never more than there is.
-#[test]
-fn vertical_logical_cores_that_spin_use_no_more_than_there_is() {
-    for cores in [4, 8] {
-        for share in [0.02, 0.05, 0.1, 0.3] {
-            for part in [0.3, 0.8, 1.5] {
-                let rate = part * f64::from(cores) / 4.0 / 1e5 * 1e9;
-                let spec = spinning(cores, share, rate);
-                if std::env::var("DUMP").is_ok() {
-                    println!("{}", serde_json::to_string(&spec).unwrap());
-                }
-                within_bounds(&spec);
-            }
-        }
     }
 }
 

@@ -143,8 +143,8 @@ fn what_comes_and_goes_is_made_up_for_while_its_group_runs() {
         left = found[1];
     }
     let mut wanted = 0.0;
-    for count in [4, 16, 40] {
-        let comes = member("a", 1, 4, users(count, 2 * MS));
+    for count in [100, 300, 1000] {
+        let comes = member("a", 1, 4, users(count, 400 * MS));
         let spec = host(16, groups(), vec![comes, member("b", 2, 8, loops(8))]);
         let found = alike(&spec, 0.15, &format!("{count} users"));
         assert!(found[0] > wanted, "more users use more");
