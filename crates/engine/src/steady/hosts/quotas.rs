@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use crate::hypervisor::policies::{fill, quota, share_out, Member};
 use crate::spec::Cgroup;
 
-/// Steps after which groups that are in each other's way have come to rest.
-const STEPS: usize = 20;
+/// Most steps at a time in which groups that are in each other's way come to rest: what is left is
+/// done in the next step of the whole layout.
+const STEPS: usize = 3;
 /// Change of what one uses below which they have [processors].
 const AT_REST: f64 = 1e-9;
 
