@@ -175,3 +175,72 @@ def test_who_comes_finds_all_cores_taken_only_if_the_others_have_them() -> None:
     run = json.loads(_engine.simulate(words, 0, lambda _: True))["partitions"][0]["totals"]
     assert solved["books"]["reload"] < 4.0 * run["book_reload"] / (4 * 10**9)
     assert solved["cores"] == pytest.approx(run["busy_ns"] / (4 * 10**9), rel=0.01)
+
+
+VERTICAL = """
+[[partition]]
+name = "{name}"
+processors.mode = "shared"
+processors.virtual = {virtual}
+processors.weight = {weight}
+processors.polarization = "vertical"
+memory = "16 GiB"
+guest = {{ os = "linux" }}
+workload = {{ {workload} }}
+"""
+
+
+def spinning(kind: str, base: str, instructions: int, share: float) -> str:
+    lock = f'lock_kind = "test-and-set", lock_share = {share}'
+    profile = f'{{ base = "{base}", instructions = {instructions}, {lock} }}'
+    return f"{kind}, profile = {profile}"
+
+
+WAREHOUSES = 'kind = "warehouses", count = {}'
+COMING = 'kind = "transactions", rate = "{}/s", profile = {{ base = "specjbb", instructions = {} }}'
+SPINS = {
+    "two of eight": (
+        ("ibm-z13", 8),
+        (
+            (50, spinning(WAREHOUSES.format(8), "database-mix", 1_000_000, 0.02)),
+            (50, COMING.format(4_800, 5_000_000)),
+        ),
+    ),
+    "three of four": (
+        ("ibm-z14", 4),
+        (
+            (50, spinning(WAREHOUSES.format(4), "oltp", 100_000, 0.05)),
+            (
+                100,
+                spinning(
+                    'kind = "loops", count = 4, endless = true', "integer-suite", 100_000, 0.05
+                ),
+            ),
+            (50, COMING.format(80_000, 100_000)),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("which", sorted(SPINS))
+@pytest.mark.parametrize("more", [1, 2])
+def test_vertical_logical_processors_that_spin_use_no_more_than_there_is(
+    which: str, more: int
+) -> None:
+    """Without vertical-low logical processors, on which others spin too, cores are left, and with
+    them none: 10.1 of eight cores were told, and 6.8 of four, since neither was a balance.
+    """
+    (model, cores), parts = SPINS[which]
+    head = f'[machine]\nmodel = "{model}"\nactive_cores = {cores}\n'
+    head += '[run]\nwarmup = "1 s"\nduration = "2 s"\n'
+    weights = [weight * more if at == 0 else weight for at, (weight, _) in enumerate(parts)]
+    each = [
+        VERTICAL.format(name=f"p{at}", virtual=cores, weight=weight, workload=work)
+        for at, (weight, (_, work)) in enumerate(zip(weights, parts, strict=True))
+    ]
+    words = json.dumps(Scenario.from_toml(head + "".join(each)).spec())
+    solved = json.loads(_engine.solve(words))["partitions"]
+    assert sum(one["cores"] for one in solved) <= 1.001 * cores
+    run = json.loads(_engine.simulate(words, 0, lambda _: True))["partitions"]
+    for one, simulated in zip(solved, run, strict=True):
+        assert one["cores"] == pytest.approx(simulated["totals"]["busy_ns"] / 2e9, rel=0.1)

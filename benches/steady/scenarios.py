@@ -353,6 +353,51 @@ def cpusets(dice: random.Random) -> tuple[Table, list[float]]:
     return data, shares
 
 
+def groups(dice: random.Random) -> tuple[Table, list[float]]:
+    """The same, most of them in control groups whose quotas bind, some within other groups, with
+    own weights, or with quotas of their own.
+    """
+    data, shares = host(dice, "linux")
+    partitions: Any = data["partition"]
+    names = ["outer", "inner"] if dice.random() < 0.4 else ["outer"]
+    members: dict[str, list[int]] = {name: [] for name in names}
+    for at, one in enumerate(partitions):
+        if dice.random() < 0.4:
+            del one["kvm"]
+        one["processors"].pop("weight", None)
+        if dice.random() < 0.75:
+            members[dice.choice(names)].append(at)
+    if dice.random() < 0.4:
+        machine: Any = data["machine"]
+        machine |= {"active_cores": 16, "threads": 1}
+    tables: list[Table] = []
+    within: list[int] = []
+    for name in reversed(names):
+        within += members[name]
+        virtual = sum(partitions[at]["processors"]["virtual"] for at in within)
+        most = max(0.2, dice.choice([0.15, 0.3, 0.5]) * virtual)
+        tables.insert(0, {"name": name, "quota": f"{round(100 * most)} ms", "period": "100 ms"})
+    if len(tables) > 1:
+        tables[1]["parent"] = "outer"
+    data["cgroup"] = tables
+    for name, own in members.items():
+        for at in own:
+            _join(dice, partitions[at]["processors"], name)
+    return data, shares
+
+
+def _join(dice: random.Random, processors: Any, group: str) -> None:
+    """Puts a partition into a group."""
+    virtual = processors["virtual"]
+    processors["cgroup"] = group
+    if dice.random() < 0.5:
+        processors["weight"] = dice.choice([50, 100, 400])
+    if dice.random() < 0.2:
+        processors["quota"] = f"{round(100 * dice.choice([0.2, 0.5]) * virtual)} ms"
+    if dice.random() < 0.2:
+        processors["cpuset"] = f"0-{max(1, virtual // 2) - 1}"
+
+
 def interrupts(dice: random.Random) -> tuple[Table, list[float]]:
     """Partitions of any of these, most with devices whose interrupts cost something."""
     kind = dice.choice(["powervm", "dedicated", "prsm", "linux"])
@@ -478,6 +523,7 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "locks": locks,
     "soft": soft,
     "cpusets": cpusets,
+    "groups": groups,
     "busy_powervm": lambda dice: busy(dice, "powervm"),
     "busy_prsm": lambda dice: busy(dice, "prsm"),
     "busy_linux": lambda dice: busy(dice, "linux"),

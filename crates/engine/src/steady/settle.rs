@@ -20,6 +20,8 @@ pub(in crate::steady) const ROUGHLY: f64 = 1e-3;
 /// What a step of partitions that share cores goes at first, in parts of the usual way: these halve
 /// what they change, so that who displaces each other comes to rest.
 const FORWARD: f64 = 1.5;
+/// The same of one that goes all of the way.
+const WHOLE: f64 = 2.0;
 /// Iterations after which an answer counts as found, and one of many that are only compared: by
 /// then it goes to and fro between balances that are as good.
 const MOST_STEPS: usize = 200;
@@ -107,6 +109,7 @@ fn settle_or(
         }
         last = change;
     }
+    state.share_at_last(forms, scope);
     most
 }
 
@@ -193,6 +196,21 @@ impl State {
         }
         self.carry(scope, weight);
         change
+    }
+
+    /// Shares out once more, all of the way, what is wanted now. Where no balance is found what
+    /// partitions have lags behind what they want, and would be more than there is.
+    fn share_at_last(&mut self, forms: &[&Form], scope: &Scope) {
+        self.pace = WHOLE;
+        let types = scope.by_type(forms, self.types.count);
+        for (at, one) in types.iter().enumerate() {
+            self.turn_to(at);
+            self.share(forms, one);
+        }
+        self.turn_to(0);
+        if types.is_empty() {
+            self.share(forms, scope);
+        }
     }
 
     /// Who has which cores, and what that costs; by how much it changed.

@@ -1,7 +1,8 @@
 //! Sharing out by weight, within what each can use.
 
-/// Shares `cores` out by weight; what one can't use goes to the others.
-pub(super) fn fill(cores: f64, wants: &[(f64, f64)]) -> Vec<f64> {
+/// Shares `cores` out by weight; what one can't use goes to the others. Of each `wants` tells the
+/// weight and the most that it can use [cores].
+pub fn fill(cores: f64, wants: &[(f64, f64)]) -> Vec<f64> {
     let mut shares = vec![0.0; wants.len()];
     let mut open: Vec<usize> = (0..wants.len()).collect();
     let mut left = cores;

@@ -15,6 +15,7 @@ mod round_robin;
 
 pub use credit2::{queue_of, Credit2};
 pub use dedicated::Dedicated;
+pub use fill::fill;
 pub use host::{hosts, in_effect as host_in_effect, scheduler, settings_of, HostChoice};
 pub use linux::{lax, quota, share_out, turn_ns, Linux, Member};
 pub use phyp::Phyp;

@@ -1,9 +1,12 @@
 //! Shares of a host's processors: by weight from the root of the control groups down, within
 //! quotas, caps and the sets that threads may use.
 
-use crate::hypervisor::policies::{quota, share_out, Member};
+use std::collections::BTreeMap;
+
+use crate::hypervisor::policies::{quota, Member};
 use crate::spec::{Cgroup, Policy};
-use crate::steady::hosts::stops::{last_slices, Stops};
+use crate::steady::hosts::quotas::{Part, Sharing};
+use crate::steady::hosts::stops::last_slices;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Lot, Unit};
 use crate::steady::layout::state::{Doing, State};
@@ -25,15 +28,27 @@ impl State {
         let mut granted = vec![0.0; forms.len()];
         let mut waits = vec![0.0; forms.len()];
         let mut unlimited = vec![0.0; forms.len()];
-        let pools = host.lots.iter().map(|lot| lot.pool + 1).max().unwrap_or(0);
-        for pool in 0..pools {
-            share_pool(
-                host,
-                (pool, forms),
-                (&self.doing, &wants),
-                (&mut granted, &mut unlimited),
-                &mut waits,
-            );
+        let (cores, parts) = (cores_by_pool(host), parts(host));
+        let told: Vec<Part> = parts
+            .iter()
+            .map(|own| part(own, forms[own.1], &self.doing[own.1], wants[own.1]))
+            .collect();
+        let sharing = Sharing {
+            cgroups: &host.cgroups,
+            cores: &cores,
+            parts: &told,
+        };
+        let shares = sharing.share_out();
+        for (at, (_, partition, share)) in parts.iter().enumerate() {
+            granted[*partition] += shares.used[at];
+            // Of what has work now: what waits until they may run is made up for later.
+            let now = share * self.doing[*partition].load.vps;
+            unlimited[*partition] += shares.running[at].min(now).max(shares.used[at]);
+        }
+        for (pool, cores) in cores.iter().enumerate() {
+            let there = parts.iter().filter(|(at, ..)| *at == pool);
+            let units: Vec<_> = there.map(|(_, of, share)| (*of, *share)).collect();
+            wait_by_chance(host, (&units, *cores), (forms, &self.doing), &mut waits);
         }
         let quotas = quotas(host, forms, &self.doing);
         let in_turn = take_turns(host, forms);
@@ -45,7 +60,7 @@ impl State {
             if doing.in_step {
                 doing.limited = (granted[at] / unlimited[at].max(1e-12)).min(1.0);
                 doing.last_slices = if doing.limited < 1.0 {
-                    last_slices(host, (forms, &wants), &unlimited, at)
+                    last_slices(host, (forms, &unlimited), at)
                 } else {
                     1.0
                 };
@@ -134,57 +149,59 @@ fn wants(doing: &Doing, form: &Form) -> f64 {
     }
 }
 
-/// Shares out the lots that the same threads may use.
-fn share_pool(
+/// Processors of the lots that the same threads may use.
+fn cores_by_pool(host: &Host) -> Vec<f64> {
+    let pools = host.lots.iter().map(|lot| lot.pool + 1).max().unwrap_or(0);
+    let mut cores = vec![0.0; pools];
+    for lot in &host.lots {
+        cores[lot.pool] += lot.cpus - lot.taken;
+    }
+    cores
+}
+
+/// Which share of which partition's threads may use the lots of each pool.
+fn parts(host: &Host) -> Vec<(usize, usize, f64)> {
+    let mut parts = Vec::with_capacity(host.units.len());
+    for unit in &host.units {
+        let mut by_pool: BTreeMap<usize, f64> = BTreeMap::new();
+        for (lot, part) in &unit.lots {
+            *by_pool.entry(host.lots[*lot].pool).or_default() += part;
+        }
+        let each = by_pool.into_iter();
+        parts.extend(each.map(|(pool, part)| (pool, unit.partition, unit.share * part)));
+    }
+    parts
+}
+
+/// The same with what they ask for.
+fn part((pool, _, share): &(usize, usize, f64), form: &Form, doing: &Doing, wants: f64) -> Part {
+    let threads = &form.threads;
+    let at_once = match form.demand.arrivals {
+        _ if threads.group.is_none() && threads.cap.is_infinite() => wants,
+        Arrivals::Open(_) if threads.group.is_some() => f64::from(form.filled.vps()),
+        _ => doing.load.vps,
+    };
+    Part {
+        pool: *pool,
+        member: Member {
+            group: threads.group,
+            weight: (threads.weight * share * doing.load.vps).max(1e-9),
+            most: share * wants,
+        },
+        at_once: share * at_once.max(wants),
+    }
+}
+
+/// How much units wait for processors of a pool by chance.
+fn wait_by_chance(
     host: &Host,
-    (pool, forms): (usize, &[&Form]),
-    (doing, wants): (&[Doing], &[f64]),
-    (granted, unlimited): (&mut [f64], &mut [f64]),
+    (units, cores): (&[(usize, f64)], f64),
+    (forms, doing): (&[&Form], &[Doing]),
     waits: &mut [f64],
 ) {
-    let units: Vec<(usize, f64)> = host
-        .units
-        .iter()
-        .filter_map(|unit| {
-            let here = unit
-                .lots
-                .iter()
-                .filter(|(of, _)| host.lots[*of].pool == pool);
-            let part = here
-                .map(|(_, part)| part)
-                .copied()
-                .reduce(|sum, of| sum + of)?;
-            Some((unit.partition, unit.share * part))
-        })
-        .collect();
-    let lots = host.lots.iter().filter(|lot| lot.pool == pool);
-    let cores: f64 = lots.map(|lot| lot.cpus - lot.taken).sum();
-    let member = |(partition, share): &(usize, f64)| Member {
-        group: forms[*partition].threads.group,
-        weight: (forms[*partition].threads.weight * share * doing[*partition].load.vps).max(1e-9),
-        most: share * wants[*partition],
-    };
-    let members: Vec<Member> = units.iter().map(member).collect();
-    let rooms: Vec<f64> = (0..host.cgroups.len())
-        .map(|group| quota(&host.cgroups[group]) * part_of(host, forms, wants, (group, &members)))
-        .collect();
-    let shares = share_out(&host.cgroups, &rooms, &members, cores);
-    let stops = Stops {
-        cgroups: &host.cgroups,
-        members: &members,
-        rooms: &rooms,
-        shares: &shares,
-    };
-    for (index, (partition, share)) in units.iter().enumerate() {
-        if forms[*partition].in_step {
-            let wants = share * doing[*partition].load.vps;
-            unlimited[*partition] += stops.unlimited(index, wants, cores);
-        }
-    }
     let mut most = 0.0;
     let mut asking = Vec::with_capacity(units.len());
-    for ((partition, share), got) in units.iter().zip(&shares) {
-        granted[*partition] += got;
+    for (partition, share) in units {
         let (doing, form) = (&doing[*partition], forms[*partition]);
         asking.push(Asking {
             mean: share * doing.load.vps.min(form.threads.cap),
@@ -241,40 +258,6 @@ fn by_chance(asking: &[Asking], cores: f64, by_credit: bool) -> Vec<f64> {
 fn comes_before(one: f64, other: f64) -> f64 {
     let times = (other.max(1e-12) / one.max(1e-12)).log2();
     (0.5 + 0.5 * times).clamp(0.0, 1.0)
-}
-
-/// The part of what a group wants that it wants here: so much of its quota counts here.
-fn part_of(
-    host: &Host,
-    forms: &[&Form],
-    wants: &[f64],
-    (group, members): (usize, &[Member]),
-) -> f64 {
-    let is_within = |mut of: Option<u16>| {
-        while let Some(at) = of {
-            if usize::from(at) == group {
-                return true;
-            }
-            of = host.cgroups[usize::from(at)].parent;
-        }
-        false
-    };
-    let here: f64 = members
-        .iter()
-        .filter(|member| is_within(member.group))
-        .map(|member| member.most)
-        .sum();
-    let all: f64 = forms
-        .iter()
-        .zip(wants)
-        .filter(|(form, _)| is_within(form.threads.group))
-        .map(|(_, wants)| wants)
-        .sum();
-    if all > 0.0 {
-        here / all
-    } else {
-        1.0
-    }
 }
 
 /// Which partitions take turns with all processors that they may use: each of those that may use

@@ -4,6 +4,7 @@ pub(in crate::steady) mod affinity;
 pub(in crate::steady) mod claims;
 pub(in crate::steady) mod company;
 pub(in crate::steady) mod idle_cores;
+pub(in crate::steady) mod quotas;
 pub(in crate::steady) mod run_queues;
 pub(in crate::steady) mod siblings;
 pub(in crate::steady) mod stops;

@@ -21,6 +21,12 @@ use crate::steady::queues::overflow::Groups;
 use crate::steady::queues::throng::Throng;
 use crate::steady::queues::visits::Visit;
 
+/// Part of the cores that those have who are not entitled to them, up to which whoever is entitled
+/// to nothing never runs, and from which on it does again: between the two it is as it was.
+const SCARCE: [f64; 2] = [0.005, 0.02];
+/// How often it is found that cores are left without it before that is taken as told.
+const OFTEN: u8 = 4;
+
 /// Share of a partition's time on a chip below which it is of no account.
 pub(in crate::steady) const NOTHING: f64 = 1e-4;
 
@@ -177,6 +183,8 @@ pub(in crate::steady) struct Doing {
     /// Whether all cores are used by those that are entitled to them, so that what is entitled to
     /// nothing never runs.
     pub starves: bool,
+    /// How often cores were left once it did not run.
+    pub fed: u8,
     /// Chance that somebody waits for the core that one of its logical cores leaves.
     pub awaited: f64,
     /// How often in a nanosecond one of its logical cores is thrown off that is beyond its share.
@@ -283,6 +291,15 @@ impl Doing {
             load: other.load,
             ..*other
         };
+    }
+
+    /// Finds whether what is entitled to nothing ever runs, where those who are not entitled to
+    /// their cores have so many. That it never does is a balance only if all cores are used without
+    /// it: where it is found again and again that some are left then, it does run.
+    pub fn starve(&mut self, left: f64, cores: f64) {
+        let starves = left <= SCARCE[usize::from(self.starves)] * cores && self.fed < OFTEN;
+        self.fed += u8::from(self.starves && !starves);
+        self.starves = starves;
     }
 
     /// Core time in a nanosecond: physical cores used.

@@ -16,9 +16,6 @@ use crate::steady::windows::slices::ever_run;
 
 /// Share of the time with work that may be lost to others before they have to be looked at.
 const LITTLE: f64 = 5e-4;
-/// Part of the cores that those have who are not entitled to them, up to which whoever is entitled
-/// to nothing never runs, and from which on it does again: between the two it is as it was.
-pub(in crate::steady) const SCARCE: [f64; 2] = [0.005, 0.02];
 
 impl State {
     /// Whose virtual processors have to wait for cores, and for how much of the time; by how much
@@ -80,7 +77,7 @@ impl State {
         let mut change = 0.0_f64;
         for (index, told) in claims.iter().zip(&granted).enumerate() {
             let doing = &mut self.doing[sharing[index]];
-            doing.starves = left <= SCARCE[usize::from(doing.starves)] * cores;
+            doing.starve(left, cores);
             if doing.in_step {
                 let one = (index, &doing.load);
                 doing.limited = left_by_limits((&claims, &granted), one, cores, &self.limits);

@@ -16,7 +16,7 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{Doing, State};
 use crate::steady::queues::capped::varies_over;
 use crate::steady::queues::chances::{above, mean_beyond};
-use crate::steady::windows::share::{claim, left_beyond, serve, whole, SCARCE};
+use crate::steady::windows::share::{claim, left_beyond, serve, whole};
 
 /// Chance that more want a core than there are below which it never comes about.
 pub(in crate::steady) const NEVER: f64 = 1e-6;
@@ -115,7 +115,7 @@ impl State {
             let pace = self.pace;
             let doing = &mut self.doing[*at];
             let room = whole(doing, forms[*at]);
-            doing.starves = left <= SCARCE[usize::from(doing.starves)] * cores;
+            doing.starve(left, cores);
             change = change.max(serve(
                 doing,
                 (&claims[index], room),
