@@ -1,9 +1,9 @@
 //! How many of a partition run at once where quotas and caps stop all of them together: what meets
 //! at a lock, of which the mean over running and resting tells too little.
 //!
-//! While no limit stops it a partition has what it would have without one (`quotas.rs`). CFS hands a
-//! quota out in slices, one to a processor. Of `w` processors all have one in each whole round; in
-//! the last round only `f w` get one, and the others rest already. Who runs meets
+//! While no limit stops it a partition has what it would have without one (`quotas.rs`). CFS hands
+//! a quota out in slices, one to a processor. Of `w` processors all have one in each whole round;
+//! in the last round only `f w` get one, and the others rest already. Who runs meets
 //! `(r + f^2) / (r + f)` of `w` then, with `r` whole rounds and a part `f` of one.
 
 use crate::spec::Policy;
