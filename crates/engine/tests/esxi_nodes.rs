@@ -90,7 +90,7 @@ fn random_host(chance: &mut Stream) -> Spec {
     let count = 3 + chance.below(3 * nodes);
     let vms = (0..count).map(|number| {
         let vcpus = 1 + chance.below(each);
-        let limit = chance.chance(0.3).then(|| 0.3 * vcpus as f64);
+        let limit = chance.chance(0.3).then_some(0.3 * vcpus as f64);
         let most = limit.unwrap_or(vcpus as f64);
         let wish = if chance.chance(0.4) { 0.6 * most } else { 0.0 };
         let reserved = wish.min(0.5 * left);
@@ -108,8 +108,8 @@ fn random_host(chance: &mut Stream) -> Spec {
             let (work, sleep) = [(2e6, 5 * MS), (5e7, 60 * MS)][chance.below(2) as usize];
             on_off(2 * vcpus as u32, work, sleep, &mut one);
         }
-        // A pool's limit is divided anew each 20 ms, and what one cannot use of its part just then is
-        // lost to it: beside such limits nothing is reserved in pools.
+        // A pool's limit is divided anew each 20 ms, and what one cannot use of its part just
+        // then is lost to it: beside such limits nothing is reserved in pools.
         let free = reserved == 0.0 || pools.iter().all(|pool| pool.limit.is_none());
         let pooled = free && !pools.is_empty() && chance.chance(0.6);
         let pool = pooled.then(|| chance.below(pools.len() as u64) as u16);
@@ -155,8 +155,9 @@ fn assert_limits(spec: &Spec, seconds: &[Vec<f64>], told: &str) {
         bound.extend(pool.limit.map(|limit| (limit, members(spec, at))));
     }
     for (limit, members) in bound {
-        for second in 0..seconds[0].len() {
-            let got: f64 = members.iter().map(|at| seconds[*at][second]).sum();
+        let each = (0..seconds[0].len())
+            .map(|second| members.iter().map(|at| seconds[*at][second]).sum::<f64>());
+        for got in each {
             assert!(
                 got <= 1.021 * limit + 0.001,
                 "{told}: {members:?} {got} of {limit}"
@@ -166,7 +167,7 @@ fn assert_limits(spec: &Spec, seconds: &[Vec<f64>], told: &str) {
 }
 
 /// Reservations of loops are met, limits hold second by second, and who is sure of a fifth of a
-/// core, or counts for as much, is never without one for two seconds.
+/// core is never without one for two seconds.
 #[test]
 fn random_hosts_of_several_nodes_keep_what_they_promise() {
     let mut chance = Stream::new(5, 0, "nodes");
@@ -268,7 +269,8 @@ fn who_had_a_processor_that_nobody_wanted_is_served_again_soon() {
     assert!(!longest, "{early:?}");
 }
 
-/// A stable load comes to rest: after the looks of the first ten seconds nobody changes its home, whatever the sizes.
+/// A stable load comes to rest: after the looks of the first ten seconds nobody changes its home,
+/// whatever the sizes.
 #[test]
 fn a_stable_load_comes_to_rest() {
     let mut chance = Stream::new(9, 0, "rest");
