@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::esxi::{assert_cores, cores, esxi, of, vm, with, RUN_S};
+use common::esxi::{assert_cores, cores, due, esxi, of, vm, with, RUN_S};
 use common::{run, Outcome, MS};
 use homenode_engine::kernel::Stream;
 use homenode_engine::spec::{Partition, Processors};
@@ -22,39 +22,6 @@ fn a_limit_holds_beside_idle_processors() {
     assert_cores(&outcome, "b", 1.0, 0.01);
     let held = outcome.total("a", "throttled_ns") / (RUN_S * 1e9);
     assert!((held - 1.5).abs() < 0.05, "{held}");
-}
-
-/// What each gets where all want all that they can have: shares, no less than is reserved, no more
-/// than it can use. Shares are raised or cut one by one until all fit, not by halving.
-fn due(cores: f64, claims: &[(f64, f64, f64)]) -> Vec<f64> {
-    let mut fixed: Vec<Option<f64>> = vec![None; claims.len()];
-    loop {
-        let taken: f64 = fixed.iter().flatten().sum();
-        let open = || (0..claims.len()).filter(|at| fixed[*at].is_none());
-        let shares: f64 = open().map(|at| claims[at].0).sum();
-        let rate = (cores - taken) / shares;
-        let part = |at: usize| (rate * claims[at].0).clamp(claims[at].1, claims[at].2);
-        let off: f64 = open().map(|at| part(at) - rate * claims[at].0).sum();
-        // Those who get more than their shares bind first where they take too much in all, and
-        // those who get less where too much is left.
-        let binds = |at: &usize| {
-            let beyond = part(*at) - rate * claims[*at].0;
-            if off > 0.0 {
-                beyond > 0.0
-            } else {
-                beyond < 0.0
-            }
-        };
-        let bound: Vec<usize> = open().filter(binds).collect();
-        if bound.is_empty() || off == 0.0 {
-            return (0..claims.len())
-                .map(|at| fixed[at].unwrap_or_else(|| part(at)))
-                .collect();
-        }
-        for at in bound {
-            fixed[at] = Some(part(at));
-        }
-    }
 }
 
 /// Random hosts, with or without limits. A limit comes in bursts, and so does what it leaves: with

@@ -56,3 +56,36 @@ pub fn assert_cores(outcome: &Outcome, name: &str, wanted: f64, within: f64) {
         "{name}: {got}, not {wanted}"
     );
 }
+
+/// What each gets where all want all that they can have: shares, no less than is reserved, no more
+/// than it can use. Shares are raised or cut one by one until all fit, not by halving.
+pub fn due(cores: f64, claims: &[(f64, f64, f64)]) -> Vec<f64> {
+    let mut fixed: Vec<Option<f64>> = vec![None; claims.len()];
+    loop {
+        let taken: f64 = fixed.iter().flatten().sum();
+        let open = || (0..claims.len()).filter(|at| fixed[*at].is_none());
+        let shares: f64 = open().map(|at| claims[at].0).sum();
+        let rate = (cores - taken) / shares;
+        let part = |at: usize| (rate * claims[at].0).clamp(claims[at].1, claims[at].2);
+        let off: f64 = open().map(|at| part(at) - rate * claims[at].0).sum();
+        // Those who get more than their shares bind first where they take too much in all, and
+        // those who get less where too much is left.
+        let binds = |at: &usize| {
+            let beyond = part(*at) - rate * claims[*at].0;
+            if off > 0.0 {
+                beyond > 0.0
+            } else {
+                beyond < 0.0
+            }
+        };
+        let bound: Vec<usize> = open().filter(binds).collect();
+        if bound.is_empty() || off == 0.0 {
+            return (0..claims.len())
+                .map(|at| fixed[at].unwrap_or_else(|| part(at)))
+                .collect();
+        }
+        for at in bound {
+            fixed[at] = Some(part(at));
+        }
+    }
+}

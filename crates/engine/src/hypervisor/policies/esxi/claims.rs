@@ -102,12 +102,22 @@ pub(super) fn divide_in(
     divide_among(Some(pool), cores, pools, machines)
 }
 
-fn divide_among(
-    parent: Option<usize>,
-    cores: f64,
-    pools: &[ResourcePool],
-    machines: &[(Option<u16>, Claim)],
-) -> Vec<Part> {
+/// What each has for sure if it wants it: what is reserved for it, or its part of what its pools
+/// have reserved [cores].
+pub(super) fn sure(pools: &[ResourcePool], machines: &[(Option<u16>, Claim)]) -> Vec<f64> {
+    let claims = pool_claims(pools, machines);
+    let all = within(None, pools, &claims, machines);
+    let reserved = all.iter().map(|(_, claim)| claim.reserved.min(claim.most));
+    let reserved: f64 = reserved.sum();
+    if reserved <= 0.0 {
+        return vec![0.0; machines.len()];
+    }
+    let parts = divide(reserved, pools, machines);
+    parts.iter().map(|part| part.due).collect()
+}
+
+/// What pools claim for themselves and all in them.
+fn pool_claims(pools: &[ResourcePool], machines: &[(Option<u16>, Claim)]) -> Vec<Claim> {
     let mut claims: Vec<Claim> = pools.iter().map(own_claim).collect();
     for at in (0..pools.len()).rev() {
         let inside = within(Some(at), pools, &claims, machines);
@@ -116,6 +126,16 @@ fn divide_among(
         claim.reserved = claim.reserved.max(sum(|claim| claim.reserved));
         claim.most = claim.most.min(sum(|claim| claim.most));
     }
+    claims
+}
+
+fn divide_among(
+    parent: Option<usize>,
+    cores: f64,
+    pools: &[ResourcePool],
+    machines: &[(Option<u16>, Claim)],
+) -> Vec<Part> {
+    let claims = pool_claims(pools, machines);
     let mut parts = vec![Part::default(); machines.len()];
     let all = Level {
         pools,

@@ -4,6 +4,7 @@
 //! ```text
 //! wake     a world goes to a processor that idles, or takes that of one that is ahead   place
 //! pick     the virtual machine that has used least by its shares is next                pick
+//! shares   what those count for on a node, by who is at home there and what is wanted   shares
 //! poll     1 ms: worlds that lead the slowest of their siblings stop, and go on again   cosched
 //! rebalance  2 s: reservations count anew, virtual machines change their nodes          numa
 //! limit    a period: what those with a limit may use, alone or in a pool                limits
@@ -23,6 +24,7 @@ mod parts;
 mod pick;
 mod place;
 mod setup;
+mod shares;
 
 use std::collections::VecDeque;
 
@@ -52,8 +54,8 @@ pub struct Esxi {
     cores: ById<CoreId, Processor>,
     /// Worlds that wait, in the order in which they came.
     ready: Vec<VpId>,
-    /// How far the clocks of those have come that compete for processors.
-    level: f64,
+    /// How far the clocks of those have come that compete for processors, by node.
+    levels: Vec<f64>,
     pending: VecDeque<CoreId>,
     poll_at: When,
     rebalance_at: When,
@@ -79,6 +81,17 @@ impl Esxi {
         } else {
             world.pins.contains(&core)
         }
+    }
+
+    /// The client of a world.
+    fn client_of(&self, vp: VpId) -> &Client {
+        &self.clients[self.worlds[vp].client]
+    }
+
+    /// The memory node beside a processor, by place in the list.
+    fn node_of(&self, core: CoreId) -> usize {
+        let beside = |node: &Span<CoreId>| node.contains(core);
+        self.nodes.iter().position(beside).unwrap_or(0)
     }
 
     /// Whether a world that waits could run on a processor now.
@@ -125,8 +138,9 @@ impl Esxi {
             world.wanted_ns += elapsed;
             world.got_ns += elapsed as f64 * part;
             let charged = elapsed as f64 * part;
+            let client = &mut self.clients[world.client];
+            client.clock += client.pace(charged);
             let vm = &mut self.vms[world.vm];
-            vm.clock += vm.pace(charged);
             vm.charged_ns += charged;
             for bound in &mut vm.limits {
                 bound.left_ns -= elapsed as i64;

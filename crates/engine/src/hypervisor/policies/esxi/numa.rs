@@ -5,9 +5,7 @@
 //! most one a node as long as there are nodes. Where its memory lies decides where a client begins,
 //! else the least loaded node. Memory follows one that moves, as the simulation moves pages.
 
-use super::claims::{divide, Claim, Part};
-use super::{Client, Doing, Esxi, Vm, World};
-use crate::ids::PartitionId;
+use super::{Client, Doing, Esxi};
 use crate::kernel::When;
 
 /// A client that goes to the less loaded node, and perhaps one that comes from there.
@@ -20,7 +18,8 @@ struct Move {
 }
 
 impl Esxi {
-    /// Gives shares anew by what was wanted, then moves a client if nodes are loaded unevenly.
+    /// Moves clients if nodes are loaded unevenly, then gives shares anew by what was wanted: what
+    /// they count for depends on who is at home where.
     pub(super) fn rebalance(&mut self, now: u64) {
         let period = self.rules.rebalance_ns as f64;
         self.rebalance_at = When::at(now + self.rules.rebalance_ns);
@@ -40,13 +39,14 @@ impl Esxi {
             })
             .map(|cores| cores.min(1.0))
             .collect();
-        self.count_shares(&wanted);
+        self.add_due(&wanted);
         self.even_out(&wanted, now);
         self.rebalanced += 1;
         let periods = self.rules.fairness_periods;
         if periods > 0 && self.rebalanced % periods == 0 {
             self.pay_owed(now);
         }
+        self.count_shares(&wanted);
     }
 
     /// The client that is owed most changes its node with the one that got most elsewhere beyond
@@ -185,9 +185,22 @@ impl Esxi {
     }
 
     /// A client is at home elsewhere from now on: those that wait look for a processor there, and
-    /// those that run lose theirs.
+    /// those that run lose theirs. Clocks of two nodes have nothing in common: what it is owed, or
+    /// owes, where others waited goes along.
     fn change_home(&mut self, client: usize, home: usize, now: u64) {
-        self.clients[client].home = home;
+        let from = self.clients[client].home;
+        let apart = if self.is_contested(from) {
+            self.clients[client].clock - self.levels[from]
+        } else {
+            0.0
+        };
+        if !self.is_contested(home) {
+            self.begin_contest(home);
+        }
+        let one = &mut self.clients[client];
+        one.clock = self.levels[home] + apart;
+        one.bound(self.levels[home], self.rules.lag_ns);
+        one.home = home;
         self.vms[self.clients[client].vm].arrivals[home] += 1;
         for vp in self.clients[client].worlds {
             match (self.worlds[vp].doing, self.worlds[vp].core) {
@@ -197,73 +210,6 @@ impl Esxi {
                     self.line_up(vp, now);
                 }
                 _ => {}
-            }
-        }
-    }
-
-    /// Shares that count until the next look, by what is wanted: what is reserved and what pools
-    /// get is in them.
-    pub(super) fn count_shares(&mut self, wanted: &[f64]) {
-        let all = self.cores.len() as f64;
-        let counted: Vec<f64> = self.vms.iter().map(|vm| vm.counts).collect();
-        let claim = |vm: &Vm, wants: f64| {
-            let claim = Claim {
-                shares: vm.shares,
-                reserved: vm.reservation,
-                most: vm.most.min(wants),
-            };
-            (vm.pool, claim)
-        };
-        let wants = |vm: &Vm| wanted[vm.worlds.numbers()].iter().sum();
-        let claims: Vec<_> = self.vms.iter().map(|vm| claim(vm, wants(vm))).collect();
-        let parts = divide(all, &self.pools, &claims);
-        self.share_limits(&claims);
-        let period = self.rules.rebalance_ns as f64;
-        for (vm, part) in self.vms.iter_mut().zip(parts) {
-            vm.counts = part.counts;
-            for vp in vm.worlds {
-                self.worlds[vp].due_ns += part.due / vm.worlds.len() as f64 * period;
-            }
-        }
-        let usable = |vm: &Vm| claim(vm, vm.worlds.len() as f64);
-        let usable: Vec<_> = self.vms.iter().map(usable).collect();
-        let entitled = divide(all, &self.pools, &usable);
-        self.count_limits(&usable, &entitled);
-        // What one is ahead or behind is time: who counts for more from now on makes it up sooner.
-        for (vm, before) in self.vms.iter_mut().zip(counted) {
-            vm.clock = self.level + (vm.clock - self.level) * before / vm.counts;
-        }
-    }
-
-    /// Who has a limit counts for what that leaves it: what one has used is held against what it is
-    /// entitled to, and a limit is part of that. With all of its shares one of many virtual
-    /// processors would be before all others whenever it may run again, on all processors at once.
-    /// Where each could have all that it can use, shares have no say. Beside pins no division of
-    /// the whole host tells what one is due, and in pools what one leaves is its neighbours': there
-    /// shares count as they are.
-    fn count_limits(&mut self, usable: &[(Option<u16>, Claim)], entitled: &[Part]) {
-        let is_pinned = |world: &World| !world.pins.is_empty();
-        if !self.pools.is_empty() || self.worlds.iter().any(is_pinned) {
-            return;
-        }
-        let is_short = |at: &usize| entitled[*at].due < (1.0 - CLOSE) * usable[*at].1.most;
-        let is_free = |at: &usize| self.vms[PartitionId::new(*at)].limits.is_empty();
-        let short: Vec<usize> = (0..entitled.len()).filter(is_short).collect();
-        if short.is_empty() {
-            let all: f64 = self.vms.iter().map(|vm| vm.counts).sum();
-            let due: f64 = entitled.iter().map(|part| part.due).sum();
-            for (vm, part) in self.vms.iter_mut().zip(entitled) {
-                vm.counts = part.counting(part.due * all / due);
-            }
-            return;
-        }
-        let share = |at: usize| entitled[at].due / entitled[at].counts;
-        let free = short.into_iter().filter(is_free);
-        let rate = free.map(share).fold(0.0, f64::max);
-        if rate > 0.0 {
-            let limited = self.vms.iter_mut().zip(entitled);
-            for (vm, part) in limited.filter(|(vm, _)| !vm.limits.is_empty()) {
-                vm.counts = part.counting(part.due / rate);
             }
         }
     }

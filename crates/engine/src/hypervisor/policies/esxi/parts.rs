@@ -49,8 +49,6 @@ pub(super) struct Vm {
     pub(super) worlds: Span<VpId>,
     /// Shares that it was given.
     pub(super) shares: f64,
-    /// Shares that count: more where its reservation asks for it, as if all were in no pool.
-    pub(super) counts: f64,
     /// Least that it gets if it wants it [cores].
     pub(super) reservation: f64,
     /// The pool that it is in.
@@ -59,8 +57,6 @@ pub(super) struct Vm {
     pub(super) limits: Vec<Bound>,
     /// Most that it may use by itself [cores].
     pub(super) most: f64,
-    /// What it has used [ns], divided by its shares: who has least is served first.
-    pub(super) clock: f64,
     /// What it has been charged [ns].
     pub(super) charged_ns: f64,
     /// Since when it has been at its limit, or at a pool's; never = it is not.
@@ -71,16 +67,6 @@ pub(super) struct Vm {
 }
 
 impl Vm {
-    /// How much its clock goes on for what it uses.
-    pub(super) fn pace(&self, used_ns: f64) -> f64 {
-        used_ns / self.counts
-    }
-
-    /// The same for the time of one of its virtual processors, whatever its size.
-    pub(super) fn lead_of(&self, ns: u64) -> f64 {
-        self.pace(ns as f64 * self.worlds.len() as f64)
-    }
-
     /// Whether it has siblings that are held to one pace.
     pub(super) fn is_wide(&self) -> bool {
         self.worlds.len() > 1
@@ -134,7 +120,8 @@ pub(super) struct Limit {
     pub(super) is_used_up: bool,
 }
 
-/// Virtual processors of a virtual machine with one home.
+/// Virtual processors of a virtual machine with one home: all of it, but for one that is wider than
+/// a node.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
     pub(super) vm: PartitionId,
@@ -143,6 +130,29 @@ pub(super) struct Client {
     pub(super) home: usize,
     /// Whether it was placed by hand and stays.
     pub(super) is_pinned: bool,
+    /// Shares that count where it is at home: more where its reservation asks for it, as if all
+    /// were in no pool.
+    pub(super) counts: f64,
+    /// What it has used [ns], divided by those: who of a node has least is served first.
+    pub(super) clock: f64,
+}
+
+impl Client {
+    /// How much its clock goes on for what it uses.
+    pub(super) fn pace(&self, used_ns: f64) -> f64 {
+        used_ns / self.counts
+    }
+
+    /// The same for the time of one of its virtual processors, whatever its size.
+    pub(super) fn lead_of(&self, ns: u64) -> f64 {
+        self.pace(ns as f64 * self.worlds.len() as f64)
+    }
+
+    /// It is neither owed nor owes more than so much time of each of its virtual processors.
+    pub(super) fn bound(&mut self, level: f64, lag_ns: u64) {
+        let most = self.lead_of(lag_ns);
+        self.clock = self.clock.clamp(level - most, level + most);
+    }
 }
 
 /// A logical processor.

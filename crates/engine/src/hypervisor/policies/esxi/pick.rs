@@ -18,7 +18,8 @@ impl Esxi {
         let next = given.or_else(|| self.next(core, stays, now));
         if let Some(vp) = next.filter(|vp| given.is_none() && runner != Some(*vp)) {
             // It has used least of those that compete here.
-            self.level = self.level.max(self.vms[self.worlds[vp].vm].clock);
+            let (node, clock) = (self.node_of(core), self.client_of(vp).clock);
+            self.levels[node] = self.levels[node].max(clock);
         }
         if next != runner {
             if let Some(vp) = runner {
@@ -87,7 +88,7 @@ impl Esxi {
         let Some(runner) = stays else {
             return Some(first);
         };
-        let clock = |vp: VpId| self.vms[self.worlds[vp].vm].clock;
+        let clock = |vp: VpId| self.client_of(vp).clock;
         let over = now >= self.cores[core].turn_ends && clock(first) <= clock(runner);
         (over || self.is_due_before(first, runner))
             .then_some(first)
@@ -96,9 +97,8 @@ impl Esxi {
 
     /// Whether one that waits is so far behind a runner that it need not wait for its quantum.
     pub(super) fn is_due_before(&self, waits: VpId, runner: VpId) -> bool {
-        let vm = &self.vms[self.worlds[waits].vm];
-        let other = &self.vms[self.worlds[runner].vm];
-        vm.clock + vm.lead_of(self.rules.preempt_ns) < other.clock
+        let (client, other) = (self.client_of(waits), self.client_of(runner));
+        client.clock + client.lead_of(self.rules.preempt_ns) < other.clock
     }
 
     /// Who of those that wait is first on a processor: of the virtual machine that has used least
@@ -109,10 +109,7 @@ impl Esxi {
             .iter()
             .copied()
             .filter(|vp| self.could(*vp, core));
-        let rank = |vp: VpId| {
-            let world = &self.worlds[vp];
-            (self.vms[world.vm].clock, world.progress_ns)
-        };
+        let rank = |vp: VpId| (self.client_of(vp).clock, self.worlds[vp].progress_ns);
         able.reduce(|a, b| {
             let (one, other) = (rank(a), rank(b));
             let before = other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)).is_lt();

@@ -7,8 +7,10 @@ use crate::kernel::When;
 impl Esxi {
     /// A world waits from now on, and a processor for it is looked for.
     pub(super) fn line_up(&mut self, vp: VpId, now: u64) {
+        let client = self.worlds[vp].client;
+        let home = self.clients[client].home;
+        let alone = !self.is_contested(home);
         self.set(vp, Doing::Ready, now);
-        let alone = self.ready.is_empty();
         self.ready.push(vp);
         let vm = self.worlds[vp].vm;
         if self.vms[vm].is_held() {
@@ -19,12 +21,12 @@ impl Esxi {
             return;
         }
         if alone {
-            self.begin_contest();
+            self.begin_contest(home);
         }
-        let owed = self.vms[vm].lead_of(self.rules.lag_ns);
-        let vm = &mut self.vms[vm];
-        vm.clock = vm.clock.max(self.level - owed);
-        if vm.is_wide() {
+        let client = &mut self.clients[client];
+        let owed = client.lead_of(self.rules.lag_ns);
+        client.clock = client.clock.max(self.levels[home] - owed);
+        if self.vms[vm].is_wide() {
             self.poll_at = self.poll_at.min(When::at(now + self.rules.poll_ns));
         }
         if let Some(core) = self.ahead_for(vp, now) {
@@ -32,12 +34,28 @@ impl Esxi {
         }
     }
 
-    /// As long as nobody waits all get what they want, whatever their clocks say. The first one
-    /// that waits finds them where the foremost has come.
-    fn begin_contest(&mut self) {
-        let running = self.cores.iter().filter_map(|processor| processor.runner);
-        let clocks = running.map(|vp| self.vms[self.worlds[vp].vm].clock);
-        self.level = clocks.fold(self.level, f64::max);
+    /// Whether somebody on a node waits who could run, or was stopped for siblings that wait.
+    pub(super) fn is_contested(&self, node: usize) -> bool {
+        let waits = |vp: VpId| match self.worlds[vp].doing {
+            Doing::Stopped => true,
+            Doing::Ready => !self.vms[self.worlds[vp].vm].is_held(),
+            Doing::Asleep | Doing::Running => false,
+        };
+        let mut here = self.clients.iter().filter(|client| client.home == node);
+        here.any(|client| client.worlds.into_iter().any(waits))
+    }
+
+    /// As long as nobody waits on a node all get what they want there, whatever their clocks say.
+    /// The first one that waits finds them where the foremost has come: those that run are no more
+    /// behind than one that has waited, and who used much before owes no more than that for it.
+    pub(super) fn begin_contest(&mut self, node: usize) {
+        let cores = self.nodes[node].into_iter();
+        let running = cores.filter_map(|core| self.cores[core].runner);
+        let clocks = running.map(|vp| self.client_of(vp).clock);
+        let level = clocks.fold(self.levels[node], f64::max);
+        self.levels[node] = level;
+        let here = self.clients.iter_mut().filter(|one| one.home == node);
+        here.for_each(|client| client.bound(level, self.rules.lag_ns));
     }
 
     /// A processor that idles for a world: one of a core that idles as a whole, then where it ran
@@ -76,7 +94,7 @@ impl Esxi {
             let Some(runner) = processor.runner.filter(|_| !processor.is_pending) else {
                 continue;
             };
-            let clock = self.vms[self.worlds[runner].vm].clock;
+            let clock = self.client_of(runner).clock;
             if self.is_due_before(vp, runner) && best.is_none_or(|(most, _)| clock > most) {
                 best = Some((clock, core));
             }
@@ -88,8 +106,7 @@ impl Esxi {
     fn reach(&self, vp: VpId) -> Vec<CoreId> {
         let world = &self.worlds[vp];
         if world.pins.is_empty() {
-            let home = self.clients[world.client].home;
-            self.nodes[home].into_iter().collect()
+            self.nodes[self.client_of(vp).home].into_iter().collect()
         } else {
             world.pins.clone()
         }

@@ -14,6 +14,7 @@ impl Esxi {
     /// With all worlds asleep, each at home where its memory is, or where most room is.
     pub(super) fn new(spec: &Spec, state: &State) -> Self {
         let count = state.active().len();
+        let nodes = nodes(&state.tree, count);
         let hypervisor = &spec.machine.hypervisor;
         let rules = Rules::of(hypervisor);
         let mut esxi = Self {
@@ -24,10 +25,10 @@ impl Esxi {
             pools: spec.resource_pools.clone(),
             limits: Vec::new(),
             clients: Vec::new(),
-            nodes: nodes(&state.tree, count),
+            levels: vec![0.0; nodes.len()],
+            nodes,
             cores: ById::of(Processor::idle(), count),
             ready: Vec::new(),
-            level: 0.0,
             pending: std::collections::VecDeque::new(),
             poll_at: When::NEVER,
             rebalance_at: When::NEVER,
@@ -64,12 +65,10 @@ impl Esxi {
         self.vms.push(Vm {
             worlds,
             shares: shares_of(host.machine().shares, count),
-            counts: shares_of(host.machine().shares, count),
             reservation: host.machine().reservation,
             pool: host.machine().pool,
             limits: limit.map(Bound::whole).into_iter().collect(),
             most: host.cap.unwrap_or(f64::MAX),
-            clock: 0.0,
             charged_ns: 0.0,
             held_from: When::NEVER,
             arrivals: vec![0; self.nodes.len()],
@@ -130,16 +129,22 @@ impl Esxi {
         let cores = self.nodes[0].len() / self.siblings;
         let fit = worlds.len().div_ceil(cores.max(1));
         let count = fit.clamp(1, self.nodes.len());
-        let is_pinned = match &partition.processors {
-            Processors::Shared { host, .. } => host.pins.iter().any(|pins| !pins.is_empty()),
-            Processors::Dedicated { .. } => false,
+        let pins: &[Vec<u16>] = match &partition.processors {
+            Processors::Shared { host, .. } => &host.pins,
+            Processors::Dedicated { .. } => &[],
         };
+        let is_pinned = pins.iter().any(|pins| !pins.is_empty());
         let mut free: Vec<usize> = (0..self.nodes.len()).collect();
         let there = memory_on(partition, self.nodes.len());
         let mut from = worlds.numbers().start;
         for at in 0..count {
             let size = (worlds.len() + at) / count;
-            let home = self.best_home(&free, &there);
+            let home = if is_pinned {
+                let own = from - worlds.numbers().start;
+                self.home_of_pins(&pins[own.min(pins.len())..(own + size).min(pins.len())])
+            } else {
+                self.best_home(&free, &there)
+            };
             free.retain(|node| *node != home);
             let worlds = Span::new(from, size);
             from += size;
@@ -148,8 +153,22 @@ impl Esxi {
                 worlds,
                 home,
                 is_pinned,
+                counts: self.vms[vm].shares / count as f64,
+                clock: 0.0,
             });
         }
+    }
+
+    /// The node with most of the processors that virtual processors are pinned to.
+    fn home_of_pins(&self, pins: &[Vec<u16>]) -> usize {
+        let all = || pins.iter().flatten().map(|cpu| CoreId::from(*cpu));
+        let on = |node: &usize| {
+            all()
+                .filter(|core| self.nodes[*node].contains(*core))
+                .count()
+        };
+        let nodes = (0..self.nodes.len()).rev();
+        nodes.max_by_key(on).unwrap_or(0)
     }
 
     /// The node with most of the memory, the least loaded one of those that have as much.
