@@ -400,7 +400,7 @@ class Search:
 
     def _following(self, row: Rows, score: float, rows: Rows) -> tuple[Rows, float] | None:
         """Where a descent goes on among neighbours of a row, and its score; None for nowhere."""
-        for scores in self._scans(rows):
+        for scores in self._scans(row, rows):
             changes = (rows > 0).sum(axis=1)
             flat = np.round([self._flat(one) for one in rows], 9)
             at = int(np.lexsort((changes, flat, np.round(scores, 9)))[0])
@@ -410,19 +410,31 @@ class Search:
             return lazy.take(rows, scores, at)
         return None
 
-    def _scans(self, rows: Rows) -> Iterator[Floats]:
-        """Scores of rows. Where time is limited it is told several times what is known of them, so
-        that a descent may go on before all are: infinity of what is not looked at yet.
+    def _scans(self, row: Rows, rows: Rows) -> Iterator[Floats]:
+        """Scores of neighbours. Where time is limited it is told several times what is known of
+        them, so that a descent may go on before all are: infinity of what is not looked at yet.
         """
-        order = np.random.default_rng(self.seed).permutation(len(rows))
+        order = self._mixed(row, rows)
         scores, first = np.full(len(rows), np.inf), 0
         while first < len(rows):
             now = time.monotonic()
             until = np.inf if self._end is None else now + (self._end - now) / _SCANS
-            while first < len(rows) and time.monotonic() < until:
+            least = first + len(np.unique(self._partition_of))
+            while first < len(rows) and (first < least or time.monotonic() < until):
                 part = order[first : first + self._batch()]
                 scores[part], first = self.look(rows[part]), first + len(part)
             yield scores
+
+    def _mixed(self, row: Rows, rows: Rows) -> NDArray[np.int64]:
+        """The order in which neighbours are looked at: one of each partition, another one of each,
+        and so on, so that of each something is seen in time.
+        """
+        order = np.random.default_rng(self.seed).permutation(len(rows))
+        own = self._partition_of[np.argmax(rows[order] != row, axis=1)]
+        turn = np.zeros(len(rows), dtype=np.int64)
+        for partition in np.unique(own):
+            turn[own == partition] = np.arange((own == partition).sum())
+        return np.asarray(order[np.argsort(turn, kind="stable")])
 
     def _near(self, row: Rows) -> None:
         """Neighbours of a row are looked at from now on."""
