@@ -27,9 +27,11 @@ proptest! {
     fn decisions_keep_their_order(
         observations in proptest::collection::vec((0.0f64..80.0, 0.0f64..40.0), 0..9),
         online in 1u16..=80, entitled in 0u16..=80, cpupad in 0.0f64..8.0, more in 0.0f64..8.0,
-        factor in 1.0f64..3.0,
+        factor in 1.0f64..3.0, of_entitled in 0.5f64..=1.0,
     ) {
-        let cores = Cores { online, entitled: entitled.min(online) };
+        let entitled = entitled.min(online);
+        let entitlement = f64::from(entitled) * of_entitled;
+        let cores = Cores { online, entitled, entitlement };
         let seen = history(&observations, 1.0);
         let decide = |unparking, cpupad, excessuse, history: &History| {
             Parking { unparking, cpupad, excessuse }.unparked(history, cores)

@@ -228,12 +228,15 @@ fn power_that_a_limit_keeps_off_is_not_counted_on() {
     near(limited(&|capped, _| *capped = true), 2.0, 2.0);
     near(limited(&|_, prsm| prsm.cap = Some(3.0)), 3.0, 3.0);
     near(limited(&|_, prsm| prsm.group = Some(0)), 3.0, 3.0);
+    // Power for part of a core is had as well.
+    near(limited(&|_, prsm| prsm.cap = Some(2.5)), 3.0, 2.5);
+    near(limited(&|_, prsm| prsm.cap = Some(4.25)), 5.0, 4.25);
 }
 
 /// Solved, as many are unparked as where it is simulated.
 #[test]
 fn solved_counts_on_the_same_power() {
-    let all: [fn(&mut Partition); 3] = [
+    let all: [fn(&mut Partition); 4] = [
         |_| (),
         |a| {
             if let Processors::Shared { capped, .. } = &mut a.processors {
@@ -245,8 +248,13 @@ fn solved_counts_on_the_same_power() {
                 prsm.cap = Some(3.0);
             }
         },
+        |a| {
+            if let Processors::Shared { prsm, .. } = &mut a.processors {
+                prsm.cap = Some(2.5);
+            }
+        },
     ];
-    for (a, expected) in all.into_iter().zip([3.0, 2.0, 3.0]) {
+    for (a, expected) in all.into_iter().zip([3.0, 2.0, 3.0, 3.0]) {
         let found = solve(&three(a)).unwrap_or_else(|fault| panic!("{fault}"));
         let unparked = found.partitions[0].zvm.as_ref().expect("z/VM").unparked;
         assert!((unparked - expected).abs() < 0.05, "{expected}: {unparked}");

@@ -95,5 +95,5 @@ pub(super) fn field_of(share: &Share) -> usize {
 
 /// What one that may use excess has of its pool.
 pub(super) fn contender(share: &Share) -> Option<&Claim> {
-    share.claim().filter(|claim| !claim.capped)
+    share.claim().filter(|_| share.may_exceed())
 }

@@ -3,7 +3,10 @@
 //! A partition's weight gives it slices for its logical cores. Below that lie its limits: an
 //! absolute cap, the cap of its group, and its defined capacity while the rolling average is not
 //! below that. The least of them counts. A group's cap is shared out by weight among its members
-//! as far as they are entitled; what members leave, others of the group may use.
+//! as far as they are entitled; what members leave, others of the group may use. Initial capping is
+//! a limit of its own, at the weight's share of the machine ("the relative processing weight is its
+//! capping value"; IBM, "Capping processing weights"): who is capped may use what others of the
+//! group leave until each logical core has had its whole slice ([`Slices::cut_ns`]).
 //!
 //! What a logical core leaves of its slice is there for others at once (IBM, "Processing weight
 //! management"): of a limit so much is kept for one without work as it could still have, if it woke
@@ -120,6 +123,7 @@ impl Windows {
             for (index, vp) in (0..share.vps).zip(state.vps.slice(state.vps_of[at])) {
                 let idle = vp.mode == Mode::Inactive;
                 of.kept[usize::from(index)] = if idle { of.slice_ns(index) } else { 0 };
+                of.beyond[usize::from(index)] = of.cut_ns(index);
             }
             of.limit.open_window(promised, active);
         }
@@ -173,9 +177,11 @@ impl Windows {
 
     /// One of a partition's virtual processors has nothing left: if it is its group that holds it
     /// back, it waits for what the others of the group leave.
-    pub fn hold_back(&mut self, at: PartitionId) {
-        if let Rule::Slices(of) = &self.shares[at].rule {
-            let room = of.limit.left_for(true, 0) >= LEAST_LOAN_NS;
+    pub fn hold_back(&mut self, at: PartitionId, index: u16) {
+        let share = &self.shares[at];
+        if let Rule::Slices(of) = &share.rule {
+            let own = of.limit.left_for(true, 0).min(share.may_use_ns(index));
+            let room = own >= LEAST_LOAN_NS;
             self.contests[at].waited |= of.group.is_some() && room;
         }
     }

@@ -93,6 +93,7 @@ impl Windows {
         let share = &mut self.shares[at];
         share.entitled_ns = slices.iter().sum();
         if let Rule::Slices(of) = &mut share.rule {
+            of.beyond.resize(slices.len(), 0);
             (of.kept, of.slices) = (kept, slices);
             of.capacity_ns = self.capacity_ns;
         }

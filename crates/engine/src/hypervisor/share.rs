@@ -20,6 +20,9 @@ use crate::spec::{Partition, Policy, Processors};
 /// others come first, and so little that nanoseconds still count beside it [ns].
 const SOFT_CAP_AGE_NS: f64 = 1e17;
 
+/// Least piece of a slice that is not just rounding [ns].
+const LEAST_CUT_NS: u64 = 1_000;
+
 /// Capacity of a partition: a cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
@@ -94,6 +97,9 @@ pub struct Slices {
     pub capacity_ns: u64,
     /// What is kept of their slices for logical cores without work, 0 for others [ns].
     pub kept: Vec<u64>,
+    /// What initial capping still lets each logical core have in this window beyond the part of its
+    /// slice that other limits allow [ns].
+    pub beyond: Vec<u64>,
     /// Part of its slices that its limits allow in this window [0..1].
     pub scale: f64,
     /// Its own limit.
@@ -191,10 +197,25 @@ impl Share {
         matches!(self.rule, Rule::Own(OwnCores { donating: true }))
     }
 
-    /// Whether one of its virtual processors may use what others leave.
+    /// Whether its virtual processors may use what others leave.
     #[inline]
     pub fn may_exceed(&self) -> bool {
-        self.claim().is_some_and(|claim| !claim.capped)
+        match &self.rule {
+            Rule::Own(_) => false,
+            Rule::Lending(of) => !of.claim.capped,
+            Rule::Slices(of) => !of.claim.capped || of.scale < 1.0,
+        }
+    }
+
+    /// What a virtual processor may still use of that in this window; no end of it without a cap
+    /// [ns].
+    #[inline]
+    pub fn may_use_ns(&self, index: u16) -> u64 {
+        match &self.rule {
+            Rule::Slices(of) if of.claim.capped => of.beyond[usize::from(index)],
+            _ if self.may_exceed() => u64::MAX,
+            _ => 0,
+        }
     }
 
     /// Excess time used, by weight; with cores of one's own there is none [ns].
@@ -343,14 +364,32 @@ impl Slices {
     /// What a logical core may have of its slice that has work from now on, with `left_ns` of the
     /// window to go [ns].
     fn due_ns(&self, index: u16, left_ns: u64) -> u64 {
+        self.rest_of(self.slice_ns(index), left_ns)
+    }
+
+    /// The part of that which is left with `left_ns` of the window to go [ns].
+    fn rest_of(&self, slice_ns: u64, left_ns: u64) -> u64 {
         let rest = left_ns as f64 / self.capacity_ns as f64;
-        (self.slice_ns(index) as f64 * rest) as u64
+        (slice_ns as f64 * rest) as u64
     }
 
     fn reclaim(&mut self, index: u16, left_ns: u64) -> (u64, u64) {
-        let kept = std::mem::take(&mut self.kept[usize::from(index)]);
+        let at = usize::from(index);
+        let kept = std::mem::take(&mut self.kept[at]);
         let slice = kept.min(self.due_ns(index, left_ns));
+        self.beyond[at] = self.beyond[at].min(self.rest_of(self.cut_ns(index), left_ns));
         (slice, kept - slice)
+    }
+
+    /// What other limits than initial capping take of a logical core's slice in this window, less
+    /// than a dispatch lasts not counted [ns].
+    pub fn cut_ns(&self, index: u16) -> u64 {
+        let cut = self.slices[usize::from(index)] - self.slice_ns(index);
+        if cut < LEAST_CUT_NS {
+            0
+        } else {
+            cut
+        }
     }
 
     /// What was kept for logical cores without work beyond what they may have with so much of the
@@ -384,6 +423,7 @@ fn slices(partition: &Partition, window_ns: u64) -> Box<Slices> {
         slices: Vec::new(),
         capacity_ns: window_ns,
         kept: Vec::new(),
+        beyond: Vec::new(),
         scale: 1.0,
         limit: PoolBudget::unlimited(),
         cap,

@@ -5,7 +5,7 @@
 //! for it, both from the last observations of two seconds each, at some level of confidence.
 //!
 //! ```text
-//! powered   entitled cores, and vertical-low ones as far as the floor on excess power covers them
+//! powered   entitlement + floor on excess power, rounded up, but no entitled core less
 //! needed    ceiling + CPUPAD, rounded up
 //! LARGE     powered
 //! MEDIUM    needed, but no entitled core is parked
@@ -18,8 +18,9 @@
 //! Published: that CP decides every two seconds and in vertical polarization only, and parks what
 //! it believes it will not need (monitor record MRPRCPUP); the settings UNPARKING, CPUPAD and
 //! EXCESSUSE and their values (SET SRM; STHYI). Assumed: what the settings do to the forecasts, as
-//! above, and the forecasts' form, memory and levels. The next observation of a load that does not
-//! drift lies below
+//! above, the forecasts' form, memory and levels, and that power which is no whole core is used:
+//! with one core less a partition could never have all that its cap allows. The next observation of
+//! a load that does not drift lies below
 //!
 //! ```text
 //! mean + t s sqrt(1 + 1/n)
@@ -118,13 +119,18 @@ impl History {
     }
 }
 
+/// Power that is no part of a core: PR/SM tells caps in hundredths of one [cores].
+const NO_POWER: f64 = 0.01;
+
 /// Logical cores of a partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cores {
     /// Those that the partition has, parked or not.
     pub online: u16,
     /// Those with an entitlement, vertical-high and vertical-medium; all of a dedicated partition.
     pub entitled: u16,
+    /// What these are entitled to together [cores].
+    pub entitlement: f64,
 }
 
 /// How a partition parks.
@@ -146,8 +152,8 @@ impl Parking {
             return cores.online.max(1);
         };
         let entitled = cores.entitled.min(cores.online);
-        let low = (floor as u16).min(cores.online - entitled);
-        let powered = (entitled + low).max(1);
+        let power = (cores.entitlement + floor - NO_POWER).ceil().max(1.0) as u16;
+        let powered = power.max(entitled).min(cores.online.max(1));
         let needed = (ceiling + self.cpupad).ceil().max(1.0) as u16;
         match self.unparking {
             Unparking::Large => powered,
@@ -164,6 +170,7 @@ mod tests {
     const DEDICATED: Cores = Cores {
         online: 80,
         entitled: 80,
+        entitlement: 80.0,
     };
 
     fn history(used: &[f64], excess: &[f64]) -> History {
@@ -233,8 +240,10 @@ mod tests {
         let cores = Cores {
             online: 20,
             entitled: 9,
+            entitlement: 8.6,
         };
-        // Mean 6, s sqrt(1.2) = 1.732: 6 - 1.533 x 1.732 = 3.34; 6 - 3.747 x 1.732 < 0.
+        // Mean 6, s sqrt(1.2) = 1.732: 6 - 1.533 x 1.732 = 3.34; 6 - 3.747 x 1.732 < 0. With 8.6
+        // that is power for 14.6 and 11.94 cores.
         let seen = history(&[16.0; 5], &[4.0, 5.0, 6.0, 7.0, 8.0]);
         let unparked = |excessuse| {
             Parking {
@@ -252,6 +261,25 @@ mod tests {
         let idle = history(&[0.5; 5], &[6.0; 5]);
         assert_eq!(medium.unparked(&idle, cores), 9);
         assert_eq!(parking(Unparking::Small).unparked(&idle, cores), 2);
+    }
+
+    #[test]
+    fn power_that_is_no_whole_core_is_used() {
+        let large = |entitlement: f64, beyond: f64| {
+            let cores = Cores {
+                online: 16,
+                entitled: entitlement.ceil() as u16,
+                entitlement,
+            };
+            parking(Unparking::Large).unparked(&history(&[16.0; 5], &[beyond; 5]), cores)
+        };
+        // A cap of 6.5 cores, and one that is whole, whatever the entitlement.
+        for entitlement in [3.2, 4.0, 4.5, 5.0, 6.0] {
+            assert_eq!(large(entitlement, 6.5 - entitlement), 7, "{entitlement}");
+            assert_eq!(large(entitlement, 7.0 - entitlement), 7, "{entitlement}");
+        }
+        // The fraction of a core that is entitled to part of one needs no other.
+        assert_eq!((large(4.5, 0.5), large(4.5, 0.6)), (5, 6));
     }
 
     #[test]

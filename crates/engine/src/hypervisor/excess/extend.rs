@@ -45,7 +45,10 @@ impl Windows {
         if let Rule::Slices(_) = share.rule {
             let vps = state.vps_of[at].into_iter();
             let busy = vps.filter(|vp| state.vps[*vp].mode != Mode::Inactive);
-            let beside = |vp| left_ns.saturating_sub(self.slices[vp].slice_ns);
+            let beside = |vp| {
+                let left = left_ns.saturating_sub(self.slices[vp].slice_ns);
+                left.min(share.may_use_ns(state.vps[vp].index))
+            };
             return busy.map(beside).sum();
         }
         (u64::from(share.active_vps) * left_ns).saturating_sub(share.entitled_ns)

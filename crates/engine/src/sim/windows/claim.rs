@@ -10,7 +10,7 @@ impl World<Partitions> {
     /// Decides on whose account a virtual processor would run; `false` if it must wait for the next
     /// window.
     pub(super) fn claim(&mut self, vp: VpId) -> bool {
-        let partition = self.at.vps[vp].partition;
+        let (partition, index) = (self.at.vps[vp].partition, self.at.vps[vp].index);
         let windows = &mut self.sys.windows;
         let (v, share) = (&mut windows.slices[vp], &mut windows.shares[partition]);
         if share.is_dedicated() {
@@ -26,7 +26,7 @@ impl World<Partitions> {
             Capacity::Excess
         };
         let capacity = v.capacity;
-        let forbidden = capacity == Capacity::Excess && !share.may_exceed();
+        let forbidden = capacity == Capacity::Excess && share.may_use_ns(index) == 0;
         !forbidden
             && (windows.left_ns(partition, capacity) > 0
                 || self.look_at_limits(partition)
@@ -53,7 +53,8 @@ impl World<Partitions> {
         } else {
             let partition = self.at.vps[vp].partition;
             let wanted = if excess {
-                windows.reserve_own(vp, partition, left)
+                let most = windows.shares[partition].may_use_ns(self.at.vps[vp].index);
+                windows.reserve_own(vp, partition, left.min(most))
             } else {
                 windows.slices[vp].slice_ns.min(left)
             };
@@ -79,7 +80,7 @@ impl World<Partitions> {
     /// Charges core time to slice, partition, pool and lender.
     #[inline]
     pub(super) fn charge_windows(&mut self, vp: VpId, core: CoreId, elapsed: u64) {
-        let partition = self.at.vps[vp].partition;
+        let (partition, index) = (self.at.vps[vp].partition, self.at.vps[vp].index);
         let windows = &mut self.sys.windows;
         let meter = &mut self.meters.partitions[partition];
         let v = &mut windows.slices[vp];
@@ -97,6 +98,10 @@ impl World<Partitions> {
             Rule::Lending(of) => Some(&mut of.claim),
             Rule::Slices(of) => {
                 of.limit.used_ns += elapsed;
+                if excess {
+                    let beyond = &mut of.beyond[usize::from(index)];
+                    *beyond = beyond.saturating_sub(elapsed);
+                }
                 Some(&mut of.claim)
             }
         };

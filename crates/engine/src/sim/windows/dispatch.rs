@@ -53,12 +53,12 @@ impl World<Partitions> {
     pub(super) fn set_mode(&mut self, vp: VpId, mode: Mode) {
         let v = &mut self.at.vps[vp];
         let was = std::mem::replace(&mut v.mode, mode);
-        let partition = v.partition;
+        let (partition, index) = (v.partition, v.index);
         let exhausted = &mut self.sys.windows.shares[partition].exhausted_vps;
         *exhausted += u16::from(mode == Mode::Exhausted);
         *exhausted -= u16::from(was == Mode::Exhausted);
         if mode == Mode::Exhausted && self.sys.windows.is_limited(partition) {
-            self.sys.windows.hold_back(partition);
+            self.sys.windows.hold_back(partition, index);
             self.ask_for_limits();
         }
     }

@@ -54,8 +54,10 @@ impl World<Partitions> {
     fn go_on_below_limits(&mut self, of: PartitionId) {
         let begun = self.window_end - self.spec.machine.hypervisor.window_ns;
         for vp in self.at.vps_of[of] {
-            let left = self.sys.windows.left_ns(of, Capacity::Excess);
-            if left >= LEAST_LOAN_NS && self.vp(vp).mode == Mode::Exhausted {
+            let (windows, v) = (&self.sys.windows, self.vp(vp));
+            let left = windows.left_ns(of, Capacity::Excess);
+            let may_go_on = windows.shares[of].may_use_ns(v.index) > 0;
+            if left >= LEAST_LOAN_NS && may_go_on && v.mode == Mode::Exhausted {
                 self.ready_again(vp, begun);
             }
         }

@@ -63,9 +63,11 @@ impl World<Partitions> {
         let vps = self.at.vps_of[partition].into_iter();
         let slices = &self.sys.windows.slices;
         let low = vps.filter(|vp| slices[*vp].kind == Kind::Low).count() as u16;
+        let window_ns = self.spec.machine.hypervisor.window_ns as f64;
         Cores {
             online: share.vps,
             entitled: share.vps - low,
+            entitlement: share.entitled_ns as f64 / window_ns,
         }
     }
 

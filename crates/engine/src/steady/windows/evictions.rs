@@ -57,7 +57,7 @@ impl State {
     pub(in crate::steady) fn excess_of(&self, at: usize, form: &Form) -> (f64, f64) {
         let doing = &self.doing[at];
         match &form.partition.processors {
-            Processors::Shared { weight, capped, .. } if !capped => {
+            Processors::Shared { weight, capped, .. } if !capped || doing.allowed < 1.0 => {
                 let more = (1.0 - entitled_part(doing)) * doing.cores();
                 (more, f64::from(*weight).max(1.0))
             }

@@ -335,10 +335,12 @@ fn have_work(doing: &Doing, form: &Form, slice_ns: f64) -> f64 {
     doing.load.vps - rest * (-slice_ns / off_ns.max(1.0)).exp_m1()
 }
 
-/// The most that a partition may use.
+/// The most that a partition may use. Initial capping holds a logical core to its share by weight,
+/// not to what a cap of its own or of its group leaves of that: others may leave more.
 fn most(doing: &Doing, form: &Form) -> f64 {
     let most = match form.partition.processors {
-        Processors::Shared { capped: true, .. } => doing.due,
+        Processors::Shared { capped: true, .. } if doing.allowed > 0.0 => doing.due / doing.allowed,
+        Processors::Shared { capped: true, .. } => 0.0,
         Processors::Shared { r#virtual, .. } => f64::from(r#virtual),
         Processors::Dedicated { .. } => f64::INFINITY,
     };
@@ -349,8 +351,8 @@ fn most(doing: &Doing, form: &Form) -> f64 {
 pub(in crate::steady) fn whole(doing: &Doing, form: &Form) -> f64 {
     match form.partition.processors {
         Processors::Shared { capped: true, .. } => {
-            let entitled = doing.entitled * doing.allowed;
-            entitled.max(doing.due).min(form.cap)
+            let most = most(doing, form).max(doing.entitled);
+            most.min(form.cap)
         }
         _ => most(doing, form),
     }

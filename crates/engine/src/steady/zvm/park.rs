@@ -143,9 +143,15 @@ fn entitled(guests: &Guests, doing: &Doing, form: &Form) -> Cores {
     } else {
         polarize(doing.entitled, online).low
     };
+    let entitlement = if form.owns {
+        f64::from(online)
+    } else {
+        doing.entitled * doing.allowed
+    };
     Cores {
         online,
         entitled: online - low,
+        entitlement,
     }
 }
 

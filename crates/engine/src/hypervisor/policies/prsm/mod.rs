@@ -22,7 +22,8 @@
 //! A partition that waits gives its core up at once (event-driven dispatching). Initial capping
 //! forbids use beyond the share, logical core by logical core (IBM, "Capping processing weights");
 //! absolute caps, group caps and defined capacities limit the partition; what a logical core below
-//! such a limit leaves of its slice the others there may use in that slice (`limits.rs`).
+//! such a limit leaves of its slice the others there may use in that slice (`limits.rs`), who is
+//! capped too up to the share that his weight gives him.
 //!
 //! Management time. Putting a logical core on a physical one and taking it off costs the partition
 //! time (its books' `hypervisor`); a logical core that goes on after its slice pays as well, a
