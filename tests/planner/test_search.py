@@ -24,6 +24,7 @@ from homenode.planner.problem import Problem
 from homenode.planner.rules import excess_of
 from homenode.planner.search import Search
 from homenode.planner.solver import Figures, Solver
+from homenode.planner.space import Rows
 from homenode.simulate.scenario import Scenario
 
 FEW = """\
@@ -294,6 +295,25 @@ def test_a_time_is_kept_however_long_a_layout_takes(monkeypatch: pytest.MonkeyPa
     # What brings something by itself is looked at together too.
     assert search.seen.changes.max() > 1
     assert least(search) < search.seen.goal[search.seen.kept & (search.seen.changes == 1)].min()
+
+
+def test_a_time_that_ends_while_neighbours_are_made_ends_the_search() -> None:
+    """No look told of it, and the descent waited for what was known of rows that none came to."""
+
+    class Slow(Search):
+        def _single(self, row: Rows) -> Rows:
+            rows = super()._single(row)
+            if self._end is not None:
+                time.sleep(max(0.0, self._end - time.monotonic()) + 0.01)
+            return rows
+
+    problem = layouts.problem(layouts.crowded(), free=["home"])
+    search = Slow(problem.space, problem.cost, problem.rules, problem.goal, seconds=0.2)
+    ended = threading.Event()
+    thread = threading.Thread(target=lambda: (search.run(), ended.set()), daemon=True)
+    thread.start()
+    assert ended.wait(60)
+    assert search.late
 
 
 def test_what_follows_a_search_whose_time_is_over_is_said(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def _lacking(cost: Cost, solved: Solved, at: int) -> Floats:
     """The part of what comes in that a partition does not get done; all where that is not known."""
     comes = offered(cost.solver.spec["partitions"][at])
     done = solved.figures.throughput[:, at] / comes if comes > 0 else 0.0
-    lacks = np.clip(1 - done, _LEAST_LACKING, 1.0)
+    lacks = np.nan_to_num(np.clip(1 - done, _LEAST_LACKING, 1.0), nan=1.0)
     return np.asarray(np.where(solved.figures.steady[:, at] <= 0, lacks, 0.0))
 
 

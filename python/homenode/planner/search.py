@@ -401,6 +401,7 @@ class Search:
     def _following(self, row: Rows, score: float, rows: Rows) -> tuple[Rows, float] | None:
         """Where a descent goes on among neighbours of a row, and its score; None for nowhere."""
         for scores in self._scans(row, rows):
+            self._tick()
             changes = (rows > 0).sum(axis=1)
             flat = np.round([self._flat(one) for one in rows], 9)
             at = int(np.lexsort((changes, flat, np.round(scores, 9)))[0])
@@ -419,7 +420,7 @@ class Search:
         while first < len(rows):
             now = time.monotonic()
             until = np.inf if self._end is None else now + (self._end - now) / _SCANS
-            least = first + len(np.unique(self._partition_of))
+            least = first + len(np.unique(self._partition_of))  # nor without any at all
             while first < len(rows) and (first < least or time.monotonic() < until):
                 part = order[first : first + self._batch()]
                 scores[part], first = self.look(rows[part]), first + len(part)

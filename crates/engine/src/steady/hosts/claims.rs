@@ -25,26 +25,9 @@ impl State {
             .zip(forms)
             .map(|(doing, form)| wants(doing, form).min(form.threads.cap))
             .collect();
-        let mut granted = vec![0.0; forms.len()];
         let mut waits = vec![0.0; forms.len()];
-        let mut unlimited = vec![0.0; forms.len()];
         let (cores, parts) = (cores_by_pool(host), parts(host));
-        let told: Vec<Part> = parts
-            .iter()
-            .map(|own| part(own, forms[own.1], &self.doing[own.1], wants[own.1]))
-            .collect();
-        let sharing = Sharing {
-            cgroups: &host.cgroups,
-            cores: &cores,
-            parts: &told,
-        };
-        let shares = sharing.share_out();
-        for (at, (_, partition, share)) in parts.iter().enumerate() {
-            granted[*partition] += shares.used[at];
-            // Of what has work now: what waits until they may run is made up for later.
-            let now = share * self.doing[*partition].load.vps;
-            unlimited[*partition] += shares.running[at].min(now).max(shares.used[at]);
-        }
+        let (granted, unlimited) = self.granted(host, (&cores, &parts), forms, &wants);
         for (pool, cores) in cores.iter().enumerate() {
             let there = parts.iter().filter(|(at, ..)| *at == pool);
             let units: Vec<_> = there.map(|(_, of, share)| (*of, *share)).collect();
@@ -91,6 +74,34 @@ impl State {
         }
         self.leave_processors();
         change
+    }
+
+    /// Processors that each partition gets, and those that it has while no quota stops it.
+    fn granted(
+        &self,
+        host: &Host,
+        (cores, parts): (&[f64], &[(usize, usize, f64)]),
+        forms: &[&Form],
+        wants: &[f64],
+    ) -> (Vec<f64>, Vec<f64>) {
+        let told: Vec<Part> = parts
+            .iter()
+            .map(|own| part(own, forms[own.1], &self.doing[own.1], wants[own.1]))
+            .collect();
+        let sharing = Sharing {
+            cgroups: &host.cgroups,
+            cores,
+            parts: &told,
+        };
+        let shares = sharing.share_out();
+        let (mut granted, mut unlimited) = (vec![0.0; forms.len()], vec![0.0; forms.len()]);
+        for (at, (_, partition, share)) in parts.iter().enumerate() {
+            granted[*partition] += shares.used[at];
+            // Of what has work now: what waits until they may run is made up for later.
+            let now = share * self.doing[*partition].load.vps;
+            unlimited[*partition] += shares.running[at].min(now).max(shares.used[at]);
+        }
+        (granted, unlimited)
     }
 
     /// Polling takes what work leaves of the processors that it may use.

@@ -28,6 +28,10 @@ use crate::steady::queues::filling::{Busy, Filled, THREADS};
 const TAIL: f64 = 1e-9;
 /// Most threads that are looked at: those of a queue that is as good as endless.
 const MOST: u32 = 200_000;
+/// Error of mean numbers, as a share, up to which they follow from those of a thread less.
+const EXACT: f64 = 1e-4;
+/// Most steps in which the work of those that came is found.
+const NEWTON: usize = 30;
 /// Times that mean times and numbers are worked out from each other in one step.
 const PASSES: usize = 2;
 
@@ -78,6 +82,29 @@ impl Class {
             Comes::Open(rate) => rate,
             Comes::Closed(count, away) => (count - self.mean).max(0.0) / away,
             Comes::Stays => 0.0,
+        }
+    }
+
+    fn users(&self) -> f64 {
+        match self.comes {
+            Comes::Closed(count, _) => count,
+            _ => 0.0,
+        }
+    }
+
+    /// Those runnable where so much work comes for each, of so many users; and how fast they become
+    /// fewer with it. None of those that are there from the start.
+    fn runnable(&self, users: f64, each: f64) -> (f64, f64) {
+        match self.comes {
+            Comes::Open(rate) => (rate * self.time / each, rate * self.time / (each * each)),
+            Comes::Closed(_, away) => {
+                let left = each * away + self.time;
+                (
+                    users * self.time / left,
+                    users * self.time * away / (left * left),
+                )
+            }
+            Comes::Stays => (0.0, 0.0),
         }
     }
 }
@@ -179,6 +206,7 @@ fn walk(
     let stay: f64 = classes.iter().map(|of| of.mean).sum();
     let mut sums = Sums::new(classes.len(), most);
     let (mut p, mut n, mut came) = (1.0_f64, stay as u32, 0.0);
+    let mut error = f64::EPSILON;
     loop {
         let busy = at(n);
         sums.add(p, n, (&busy, speed(&busy)), (&classes, filled.returns));
@@ -191,10 +219,8 @@ fn walk(
         if n > most && offered >= full {
             return overrun(&classes, &at(most), (full, offered));
         }
-        let ratio = work / came * f64::from(n) / speed(&at(n));
-        for class in classes.iter_mut().filter(|of| of.comes != Comes::Stays) {
-            class.mean = came * class.coming() * class.time / work;
-        }
+        let each = part(&mut classes, came, work, &mut error);
+        let ratio = each * f64::from(n) / speed(&at(n));
         p *= ratio;
         let falls = ratio < 0.9 || n > most && ratio < 1.0;
         if falls && p < TAIL * sums.all * (1.0 - ratio) {
@@ -206,6 +232,87 @@ fn walk(
         }
     }
     sums.told()
+}
+
+/// How many of those that came are of which workload, by those of one thread less, of which so much
+/// `work` comes.
+///
+/// Where more are runnable than a closed workload has users nearly all of these are, and what comes
+/// of the few that are away hangs on the difference of two numbers that are nearly alike, so that
+/// an `error` of it grows from thread to thread. Where it has grown too far what each mean is once
+/// it does not change any more is taken: `mean each = (users - mean) time / away`.
+/// Returns the work that comes for each of those that came.
+fn part(classes: &mut [Class], came: f64, work: f64, error: &mut f64) -> f64 {
+    let grows = |of: &Class| match of.comes {
+        Comes::Closed(_, away) => {
+            came * of.time / away / work * (1.0 - of.coming() * of.time / work)
+        }
+        _ => 0.0,
+    };
+    let by = classes.iter().map(grows).fold(0.0, f64::max);
+    *error = (*error * by).max(f64::EPSILON);
+    if *error > EXACT {
+        *error = error.min(1.0);
+        if let Some((means, each)) = at_rest(classes, came, work / came) {
+            for (class, mean) in classes.iter_mut().zip(means) {
+                class.mean = mean;
+            }
+            return each;
+        }
+    }
+    for class in classes.iter_mut().filter(|of| of.comes != Comes::Stays) {
+        class.mean = class.coming() * class.time * came / work;
+    }
+    work / came
+}
+
+/// How many of each are runnable among those that came, where they change by as much with a thread
+/// more as they would if they did not change at all, and the work that comes for each of those;
+/// None where there are fewer users than that.
+fn at_rest(classes: &[Class], came: f64, before: f64) -> Option<(Vec<f64>, f64)> {
+    let mut users: Vec<f64> = classes.iter().map(Class::users).collect();
+    let each = work_of_each(classes, &users, came, before)?;
+    let (_, slope) = beyond(classes, &users, (came, each));
+    for (users, class) in users.iter_mut().zip(classes) {
+        if matches!(class.comes, Comes::Closed(..)) {
+            *users += class.runnable(*users, each).1 / slope;
+        }
+    }
+    let each = work_of_each(classes, &users, came, each)?;
+    let told = |(class, users): (&Class, &f64)| match class.comes {
+        Comes::Stays => class.mean,
+        _ => class.runnable(*users, each).0,
+    };
+    Some((classes.iter().zip(&users).map(told).collect(), each))
+}
+
+/// Work that comes for each of those that came: Newton's steps from below to the root of a convex
+/// function that falls.
+fn work_of_each(classes: &[Class], users: &[f64], came: f64, before: f64) -> Option<f64> {
+    let mut each = before.max(f64::MIN_POSITIVE);
+    while beyond(classes, users, (came, each)).0 < 0.0 {
+        each *= 0.5;
+        if each < 1e-12 * before {
+            return None;
+        }
+    }
+    for _ in 0..NEWTON {
+        let (over, slope) = beyond(classes, users, (came, each));
+        let next = each + over / slope;
+        if next <= each * (1.0 + 1e-12) {
+            break;
+        }
+        each = next;
+    }
+    Some(each)
+}
+
+/// By how much more than those that came are runnable where so much work comes for each of them;
+/// and how fast that falls with it.
+fn beyond(classes: &[Class], users: &[f64], (came, each): (f64, f64)) -> (f64, f64) {
+    let told = classes.iter().zip(users);
+    told.map(|(class, users)| class.runnable(*users, each))
+        .fold((-came, 0.0), |all, one| (all.0 + one.0, all.1 + one.1))
 }
 
 /// More comes from outside than can go: it takes all there is.
@@ -347,116 +454,4 @@ fn scale(load: &mut Load, by: f64) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::steady::queues::chain;
-
-    /// A workload whose bursts take so long on processors of one thread.
-    fn stream(arrivals: Arrivals, ns: f64) -> Stream {
-        let mut all = [0.0; THREADS];
-        all[1] = ns;
-        Stream {
-            arrivals,
-            ns: all,
-            before: Load::default(),
-        }
-    }
-
-    #[test]
-    fn one_workload_is_the_chain_of_one() {
-        let filled = Filled::single(3);
-        let mut rates = [0.0; THREADS];
-        rates[1] = 0.5;
-        for arrivals in [
-            Arrivals::Open(1.2),
-            Arrivals::Closed(9.0, 4.0),
-            Arrivals::Always(2.0, 1.0),
-        ] {
-            let alone = chain::load(arrivals, &rates, filled, &[], f64::INFINITY);
-            let (all, each) = loads(&[stream(arrivals, 2.0)], filled, &[]);
-            for found in [&all, &each[0]] {
-                assert!((found.vps - alone.vps).abs() < 1e-6, "{arrivals:?}");
-                assert!(
-                    (found.runnable - alone.runnable).abs() < 1e-5,
-                    "{arrivals:?}"
-                );
-                assert!((found.bursts_per_ns - alone.bursts_per_ns).abs() < 1e-7);
-            }
-            assert!((all.vps_variance - alone.vps_variance).abs() < 1e-5);
-        }
-    }
-
-    #[test]
-    fn two_that_are_alike_are_one() {
-        let filled = Filled::single(2);
-        let open = |rate| stream(Arrivals::Open(rate), 1.0);
-        let (one, _) = loads(&[open(1.5)], filled, &[]);
-        let (both, each) = loads(&[open(0.5), open(1.0)], filled, &[]);
-        assert!((one.runnable - both.runnable).abs() < 1e-9);
-        assert!((each[1].runnable - 2.0 * each[0].runnable).abs() < 1e-9);
-        let users = |count| stream(Arrivals::Closed(count, 3.0), 1.0);
-        let (one, _) = loads(&[users(12.0)], filled, &[]);
-        let (both, each) = loads(&[users(4.0), users(8.0)], filled, &[]);
-        assert!((one.runnable - both.runnable).abs() < 1e-9);
-        assert!((each[1].runnable - 2.0 * each[0].runnable).abs() < 1e-9);
-    }
-
-    /// Users and strangers on two processors against all states of the two numbers: flows in and
-    /// out of each are equal.
-    #[test]
-    fn it_is_the_product_form() {
-        let (count, away, own) = (3_u32, 5.0_f64, 2.0_f64);
-        let (rate, theirs) = (0.3, 1.0);
-        let speed = |n: u32| f64::from(n.min(2));
-        let mut states = Vec::new();
-        let factorial = |n: u32| -> f64 { (1..=n).map(f64::from).product() };
-        for users in 0..=count {
-            for others in 0..60 {
-                let n = users + others;
-                let paths = factorial(n) / factorial(users) / factorial(others);
-                let speeds: f64 = (1..=n).map(speed).product();
-                let chosen: f64 = (0..users).map(|at| f64::from(count - at)).product();
-                let weight = paths / speeds
-                    * chosen
-                    * (own / away).powi(users as i32)
-                    * f64::powi(rate * theirs, others as i32);
-                states.push((users, others, weight));
-            }
-        }
-        let all: f64 = states.iter().map(|(.., weight)| weight).sum();
-        let users: f64 = states.iter().map(|(n, _, p)| f64::from(*n) * p).sum();
-        let others: f64 = states.iter().map(|(_, n, p)| f64::from(*n) * p).sum();
-        let streams = [
-            stream(Arrivals::Closed(count.into(), away), own),
-            stream(Arrivals::Open(rate), theirs),
-        ];
-        let (_, each) = loads(&streams, Filled::single(2), &[]);
-        assert!((each[0].runnable - users / all).abs() < 1e-7);
-        assert!((each[1].runnable - others / all).abs() < 1e-7);
-        assert!((each[1].bursts_per_ns - rate).abs() < 1e-8);
-    }
-
-    #[test]
-    fn what_always_has_work_takes_what_is_left() {
-        // One processor: a batch of one thread, and strangers that take a fifth of it.
-        let streams = [
-            stream(Arrivals::Always(1.0, 1.0), 10.0),
-            stream(Arrivals::Open(0.2), 1.0),
-        ];
-        let (all, each) = loads(&streams, Filled::single(1), &[]);
-        assert!((all.vps - 1.0).abs() < 1e-9);
-        assert!((each[0].bursts_per_ns - 0.08).abs() < 1e-9);
-        assert!((each[1].vps - 0.2).abs() < 1e-9);
-    }
-
-    #[test]
-    fn more_than_can_go_takes_all() {
-        let streams = [
-            stream(Arrivals::Always(1.0, 1.0), 10.0),
-            stream(Arrivals::Open(1.2), 1.0),
-        ];
-        let (all, each) = loads(&streams, Filled::single(1), &[]);
-        assert!(all.overrun && each[1].overrun && !each[0].overrun);
-        assert_eq!((each[0].vps, each[1].vps), (0.0, 1.0));
-    }
-}
+mod tests;
