@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from homenode.records.importing.assemble import Assembled, AssembleOptions, assemble
+from homenode.records.importing.facts import Told
 from homenode.records.importing.front import read_paths
 from homenode.simulate.scenario import load
 
@@ -120,3 +121,146 @@ def test_on_another_kind_of_machine_it_is_a_partition_as_before(tmp_path: Path) 
 def test_alone_they_are_partitions_as_before(tmp_path: Path) -> None:
     names = [one["name"] for one in made(tmp_path, USERS).scenario.data["partition"]]
     assert names == ["LINUX01", "LINUX02", "QUIET"]
+
+
+USER = HEAD.format(112) + "Userid   CPUs  %CPU  TCPU  VCPU  T/V Ratio\n"
+ROW = "{:8}  {:>3}  {:>6}  54.0  50.0        1.1\n"
+
+
+def users(*rows: tuple[str, object, object]) -> str:
+    """FCX112 of these machines: name, CPUs, %CPU."""
+    return USER + "".join(ROW.format(*row) for row in rows)
+
+
+def used_by(found: Assembled) -> dict[str, float]:
+    machines = found.scenario.data["partition"][0].get("virtual_machine", [])
+    return {one["name"]: float(one.get("workload", {"use": 0})["use"]) for one in machines}
+
+
+def said(found: Assembled, *words: str) -> bool:
+    """Whether one notice has all these words."""
+    told = (one.text for one in (*found.facts.notices, *found.notices))
+    return any(all(word in text for word in words) for text in told)
+
+
+def test_of_two_systems_in_a_listing_the_first_is_taken(tmp_path: Path) -> None:
+    other = (PROCESSORS.replace("SMALL", "LARGE") + users(("OTHERA", 4, 80.0))).replace(
+        "4E67", "9999"
+    )
+    found = made(tmp_path, PROCESSORS + USERS + other)
+    assert used_by(found) == {"LINUX01": 0.9, "LINUX02": 0.4, "QUIET": 0.0}
+    assert found.scenario.data["partition"][0]["guest"]["unparking"] == "small"
+    assert said(found, "SER 9999", "SER 4E67", "left out")
+    told = [one for one in found.facts.notices if "SER 9999" in one.text]
+    assert [one.where.line for one in told if one.where] == [11]
+    alone = made(tmp_path, other)
+    assert (used_by(alone), said(alone, "another system")) == ({"OTHERA": 0.8}, False)
+
+
+@pytest.mark.parametrize("serial", [".....", "    "])
+def test_a_screen_without_a_serial_number_is_of_the_same_system(
+    tmp_path: Path, serial: str
+) -> None:
+    found = made(tmp_path, PROCESSORS + USERS.replace("4E67", serial))
+    assert used_by(found) == {"LINUX01": 0.9, "LINUX02": 0.4, "QUIET": 0.0}
+    assert not said(found, "another system")
+
+
+def test_screens_count_by_the_length_of_their_intervals(tmp_path: Path) -> None:
+    hour = users(("LINUX01", 4, 10.0)).replace("00:00:00 - 00:01:00", "00:01:00 - 01:01:00")
+    used = used_by(made(tmp_path, PROCESSORS + USERS + "\n" + hour))
+    assert used["LINUX01"] == pytest.approx((60 * 0.9 + 3600 * 0.1) / 3660, abs=5e-5)
+    assert used["LINUX02"] == pytest.approx(60 * 0.4 / 3660, abs=5e-5)
+    untold = hour.replace("00:01:00 - 01:01:00", "INITIAL. - ........")
+    assert used_by(made(tmp_path, PROCESSORS + USERS + "\n" + untold))["LINUX01"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("percents", "more", "less"),
+    [((5000.0, 5000.0), True, False), ((100.0, 77.0), False, False), ((10.0, 1.0), False, True)],
+)
+def test_machines_that_used_more_than_the_processors_are_said(
+    tmp_path: Path, percents: tuple[float, float], more: bool, less: bool
+) -> None:
+    one, other = percents
+    found = made(tmp_path, PROCESSORS + users(("A", 64, one), ("B", 64, other)))
+    assert said(found, f"used {sum(percents) / 100:.2f} cores, its processors 1.77") == more
+    assert said(found, "of the 1.77 cores that its processors did") == less
+
+
+def test_with_two_threads_a_core_twice_its_time_is_no_more(tmp_path: Path) -> None:
+    for percent, more in ((300.0, False), (500.0, True)):
+        (tmp_path / "lab.txt").write_text(PROCESSORS + users(("A", 64, percent)), encoding="utf-8")
+        facts = read_paths([tmp_path / "lab.txt"])
+        partition = facts.partition("4E67", "lab")
+        facts.tell(partition, "smt", Told(2, partition.machines[0].name.where))
+        found = assemble(facts, AssembleOptions(convert=False))
+        assert said(found, "cores, its processors 1.77") == more
+
+
+@pytest.mark.parametrize("bad", ["99999", "-90.0", "90,5", "inf"])
+def test_a_machine_whose_use_cannot_be_is_left_out(tmp_path: Path, bad: str) -> None:
+    found = made(tmp_path, PROCESSORS + users(("A", 4, bad), ("B", 1, 40.0)))
+    assert used_by(found) == {"B": 0.4}
+    assert said(found, "%CPU is no figure up to 6400 in 1 row", "the first of A", "left out")
+    assert said(found, "runs z/VM with 1 virtual machine: ")
+    alone = made(tmp_path, PROCESSORS + users(("A", 4, bad)))
+    assert alone.scenario.data["partition"][0]["workload"]["kind"] == "trace"
+    assert said(alone, "no virtual machine is known", "what z/VM's processors did is played")
+
+
+def test_alone_a_machine_whose_use_cannot_be_is_left_out_too(tmp_path: Path) -> None:
+    found = made(tmp_path, users(("A", 4, 99999), ("B", 1, 40.0)))
+    assert [one["name"] for one in found.scenario.data["partition"]] == ["B"]
+    assert sum(one.dropped for one in found.facts.took) == 1
+
+
+def test_a_screen_in_which_a_use_cannot_be_is_none_of_its_time(tmp_path: Path) -> None:
+    later = users(("LINUX01", 4, "99999"), ("LINUX02", 1, 20.0))
+    found = made(tmp_path, PROCESSORS + USERS + "\n" + later)
+    assert used_by(found) == {"LINUX01": 0.9, "LINUX02": 0.3, "QUIET": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("there", "bad", "key"),
+    [
+        ("  200 ", "99999 ", "cpupad"),
+        ("  200 ", " -200 ", "cpupad"),
+        ("SMALL", "TINY ", "unparking"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_said(tmp_path: Path, there: str, bad: str, key: str) -> None:
+    found = made(tmp_path, PROCESSORS.replace(there, bad) + USERS)
+    assert key not in found.scenario.data["partition"][0]["guest"]
+    assert said(found, f'"{bad.strip()}"', "left out")
+    dots = made(tmp_path, PROCESSORS.replace(there, "." * (len(there) - 1) + " ") + USERS)
+    assert not said(dots, '"...')
+    most = made(tmp_path, PROCESSORS.replace("  200 ", "10000 ") + USERS)
+    assert most.scenario.data["partition"][0]["guest"]["cpupad"] == 100.0
+
+
+def test_counts_of_processors_that_differ_or_cannot_be_are_said(tmp_path: Path) -> None:
+    later = USERS.replace("LINUX01     4", "LINUX01     8")
+    found = made(tmp_path, PROCESSORS + USERS + "\n" + later)
+    assert found.scenario.data["partition"][0]["virtual_machine"][0]["cpus"] == 4
+    assert said(found, "LINUX01 has 8 processors here; 4 of ", "lab.txt:8 counts")
+    for bad in ("900", "x", "0", "-3"):
+        found = made(tmp_path, PROCESSORS + users(("A", bad, 190.0)))
+        assert found.scenario.data["partition"][0]["virtual_machine"][0]["cpus"] == 2
+        assert said(found, f'CPUs "{bad}" of A is no count from 1 to 64')
+
+
+def test_a_machine_twice_in_a_screen_counts_once(tmp_path: Path) -> None:
+    found = made(tmp_path, PROCESSORS + users(("A", 1, 90.0), ("A", 1, 90.0)))
+    assert used_by(found) == {"A": 0.9}
+    assert said(found, "A is in line 8 of the same screen already")
+
+
+@pytest.mark.parametrize(("name", "told"), [("Total", True), ("TOTAL", True), (">System<", False)])
+def test_a_row_about_all_machines_is_none(tmp_path: Path, name: str, told: bool) -> None:
+    text = users((name, 5, 90.0), ("A", 1, 90.0))
+    found = made(tmp_path, PROCESSORS + text)
+    assert used_by(found) == {"A": 0.9}
+    assert said(found, f'"{name}" is taken for a row about all') == told
+    names = [one["name"] for one in made(tmp_path, text).scenario.data["partition"]]
+    assert names == ["A"]

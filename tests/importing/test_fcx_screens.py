@@ -69,7 +69,7 @@ SUMMARY = """\
  13:52:05 80.0 1.24 .9524  4.0  ....    42    20
 """
 SETTINGS = """\
- FCX154      CPU 2827  SER 4E5F6  Interval INITIAL. - 13:08:11    VMSYS1
+ FCX154      CPU 2827  SER 4E67   Interval INITIAL. - 13:08:11    VMSYS1
 
  Initial Scheduler Settings: 2013/04/02 at 18:07:04
  DSPSLICE (minor)     5.000 msec.        IABIAS Intensity          90 Percent

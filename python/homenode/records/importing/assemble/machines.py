@@ -11,8 +11,8 @@ from math import ceil
 from homenode.records.importing.assemble.plan import Line, Planned, Value, names_of
 from homenode.records.importing.facts import MachineFacts
 from homenode.records.importing.opening.sources import Notice
+from homenode.records.importing.shared.words import counted
 
-_MOST_CPUS = 64
 _MEMORY = 1 << 30
 _MOST_OF_USE = 0.9
 """Of what processors did, the least part that virtual machines account for as a rule."""
@@ -37,20 +37,29 @@ def set_machines(planned: Sequence[Planned], notices: list[Notice]) -> None:
         one.guest = Value("zvm", str(where))
         one.smt, one.recorded = None, None
         one.memory = Value(len(told) * _MEMORY, "assumed: 1 GiB of each virtual machine")
-        text = f"{one.name} runs z/VM with {len(told)} virtual machines, each of which uses what it"
-        notices.append(Notice(f"{text} did on the whole; shares and memory are not told", where))
+        text = f"{one.name} runs z/VM with {counted(len(told), 'virtual machine')}: what each used"
+        notices.append(Notice(f"{text} on the whole; shares and memory are not told", where))
 
 
 def _remark_use(one: Planned, notices: list[Notice]) -> None:
-    """Says it where virtual machines used much less than the processors of their z/VM."""
+    """Says it where virtual machines used much less than the processors of their z/VM, or more
+    than these can have given them: of a core with SMT-2 each of two has raw time.
+    """
     used = sum(told.cores.value for told in one.facts.machines)
     mean = one.recorded.mean if one.recorded is not None else 0.0
+    threads = one.smt.value if one.smt is not None else 1
+    text = f"virtual machines of {one.name} used {used:.2f} of the {mean:.2f} cores that its"
     if used < _MOST_OF_USE * mean:
-        text = f"virtual machines of {one.name} used {used:.2f} of the {mean:.2f} cores that its"
         text += (
             " processors did; what CP did for nobody and machines that are not listed are left out"
         )
-        notices.append(Notice(text, one.facts.machines[0].name.where))
+    elif 0.0 < mean * threads < _MOST_OF_USE * used:
+        text = f"virtual machines of {one.name} used {used:.2f} cores, its processors {mean:.2f}:"
+        text += " these are of different times, or threads are counted in one and cores in the"
+        text += " other; the virtual machines count"
+    else:
+        return
+    notices.append(Notice(text, one.facts.machines[0].name.where))
 
 
 def leave_machines(planned: Sequence[Planned], notices: list[Notice]) -> None:
@@ -66,13 +75,13 @@ def _machine(name: str, told: MachineFacts) -> tuple[Line, ...]:
     used, origin = told.cores.value, str(told.name.where)
     least = max(1, ceil(used - 1e-9))
     cpus = least if told.virtual is None else max(least, told.virtual.value)
-    counted = "assumed: by what it used" if told.virtual is None else origin
+    counted_by = "assumed: by what it used" if told.virtual is None else origin
     work: Line = ("role", Value("idle", f"{origin}: it used nothing"))
     if used >= _LEAST_CORES:
         work = ("workload", Value({"kind": "cores", "use": f"{used:.4f}"}, origin))
     return (
         ("name", Value(name, origin)),
-        ("cpus", Value(min(cpus, _MOST_CPUS), counted)),
+        ("cpus", Value(cpus, counted_by)),
         ("memory", Value("1 GiB", "assumed")),
         work,
     )

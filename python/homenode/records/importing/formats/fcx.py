@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from homenode import _engine
 from homenode.records.importing.facts import Facts, PartitionFacts, Quantity, Told, Took
-from homenode.records.importing.formats.fcxmachines import machines_of
+from homenode.records.importing.formats.fcxmachines import machines_of, percent_of, users_of
 from homenode.records.importing.formats.fcxprocessors import (
     Together,
     by_interval,
@@ -45,8 +45,12 @@ _HEADING = re.compile(
 _TYPES = ("cp", "ifl", "ziip", "icf")
 _POLARIZATIONS = ("vertical", "horizontal")
 _UNPARKING = ("large", "medium", "small")
+_MOST_PAD = 10000.0
+"""CPUPAD that a scenario can have [%]."""
 _TYPE = re.compile(r"\d{4}")
 """A machine's type."""
+_SERIAL = re.compile(r"[0-9A-Fa-f]+")
+"""A machine's serial number; what stands there otherwise hides or lacks it."""
 _LPAR, _USER, _USTAT, _PHYSLOG, _PRCLOG = "FCX126", "FCX112", "FCX114", "FCX302", "FCX304"
 _CPU, _SYSSET = "FCX100", "FCX154"
 _LOGS = {
@@ -84,9 +88,16 @@ class PerformanceToolkit:
         found = json.loads(_engine.read_fcx(text_of(source, _MOST_BYTES, facts)))
         for remark in found["remarks"]:
             facts.notices.append(Notice(remark["text"], source.at(remark["line"])))
-        reading = _Reading(source, facts, found["found"]["reports"])
+        reports, left = _of_first(found["found"]["reports"])
+        dropped = found["dropped"] + sum(len(report["rows"]) for report in left)
+        for serial in dict.fromkeys(report["serial"] for report in left):
+            where = source.at(next(one["line"] for one in left if one["serial"] == serial))
+            text = f"reports of another system, SER {serial}, are left out: those of SER"
+            text += f" {_serial(reports)} come first; import a file with those of {serial} alone"
+            facts.notices.append(Notice(text, where))
+        reading = _Reading(source, facts, reports)
         what = reading.tell()
-        facts.took.append(Took(source.file, self.name, what, found["dropped"] + reading.dropped))
+        facts.took.append(Took(source.file, self.name, what, dropped + reading.dropped))
 
     def write_tables(self, source: Input, folder: Path) -> list[Path]:
         """A Parquet file a report, as printed; figures as numbers, blanks as nothing."""
@@ -98,6 +109,22 @@ class PerformanceToolkit:
             _frame(report).write_parquet(path)
             written.append(path)
         return written
+
+
+def _serial(reports: list[dict[str, Any]]) -> str | None:
+    """The first serial number that is told."""
+    told = (report["serial"] or "" for report in reports)
+    return next(filter(_SERIAL.fullmatch, told), None)
+
+
+def _of_first(reports: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Reports of the system that is told first, with those that tell none; and those of others."""
+    first = _serial(reports)
+    own: list[dict[str, Any]] = []
+    others: list[dict[str, Any]] = []
+    for report in reports:
+        (own if _serial([report]) in (None, first) else others).append(report)
+    return own, others
 
 
 def _frame(report: Mapping[str, Any]) -> pl.DataFrame:
@@ -157,7 +184,8 @@ class _Reading:
 
     def _tell_inside(self, partition: PartitionFacts) -> None:
         """What runs in the partition with z/VM, and how that parks."""
-        found = machines_of(self._rows(_USER), self.source.at)
+        notices, where_of = self.facts.notices, self.source.at
+        found = machines_of(list(self._rows(_USER)), self.times, where_of, notices)
         if found and partition.machines:
             first = partition.machines[0].name.where
             text = f"virtual machines of {partition.name} are told in {first} already; those count"
@@ -166,21 +194,29 @@ class _Reading:
         said = [*self._settings("unparking")]
         for row in self._rows("FCX299"):
             said.append((row.cells.get("Unparking", ""), row))
-            pad = row.number("CPUPAD %")
-            if pad is not None and pad >= 0:
-                told: Told[object] = Told(pad / 100.0, self.source.at(row.line))
-                self.facts.tell(partition, "cpupad", told)
+            self._tell_pad(partition, row)
             break
         for value, row in said:
             if value.lower() in _UNPARKING:
-                told = Told(value.lower(), self.source.at(row.line))
+                told: Told[object] = Told(value.lower(), where_of(row.line))
                 self.facts.tell(partition, "unparking", told)
+            elif value:
+                text = f'Unparking "{value}" is none of LARGE, MEDIUM and SMALL; it is left out'
+                notices.append(Notice(text, where_of(row.line)))
+
+    def _tell_pad(self, partition: PartitionFacts, row: Line) -> None:
+        """Processors that z/VM keeps beside those that it expects to need."""
+        cell, pad, where = row.cells.get("CPUPAD %"), row.number("CPUPAD %"), row.line
+        if pad is not None and pad <= _MOST_PAD:
+            self.facts.tell(partition, "cpupad", Told(pad / 100.0, self.source.at(where)))
+        elif cell is not None:
+            text = f'CPUPAD "{cell}" is no figure from 0 to {_MOST_PAD:.0f} %; it is left out'
+            self.facts.notices.append(Notice(text, self.source.at(where)))
 
     @property
     def key(self) -> str:
         """The serial number, else the file's name stands for the machine."""
-        told = (report["serial"] for report in self.reports)
-        return next(filter(None, told), self.source.name.split(".")[0])
+        return _serial(self.reports) or self.source.name.split(".")[0]
 
     @property
     def _tells_machines(self) -> bool:
@@ -474,9 +510,10 @@ class _Reading:
     def _tell_machines(self) -> None:
         """Virtual machines of one z/VM, which stands for their server."""
         used = []
-        for row in self._rows(_USER):
-            name, busy = row.cells.get("Userid", ""), row.number("%CPU")
-            if name and busy is not None:
+        for row in users_of(self._rows(_USER), self.source.at, self.facts.notices):
+            name, busy = row.cells["Userid"], percent_of(row)
+            self.dropped += busy is None
+            if busy is not None:
                 partition = self.facts.partition(self.key, name)
                 if count := row.whole("CPUs"):
                     self.facts.tell(partition, "virtual", Told(count, self.source.at(row.line)))
