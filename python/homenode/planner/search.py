@@ -269,7 +269,7 @@ class Search:
         if self.seconds is not None:
             took = max(time.monotonic() - began, 1e-6)
             fit = int(len(keys) * self.seconds / (_PARTS_OF_TIME * took))
-            self._size = max(1, min(fit, max(2 * len(keys), _FEW), _BATCH))
+            self._size = max(_FEW // 2, min(fit, max(2 * len(keys), _FEW), _BATCH))
         self._tick()
 
     def _keep(self, solved: Solved) -> None:
