@@ -269,7 +269,7 @@ class Search:
         if self.seconds is not None:
             took = max(time.monotonic() - began, 1e-6)
             fit = int(len(keys) * self.seconds / (_PARTS_OF_TIME * took))
-            self._size = max(_FEW // 2, min(fit, max(2 * len(keys), _FEW), _BATCH))
+            self._size = max(_FEW, min(fit, max(2 * len(keys), _FEW), _BATCH))
         self._tick()
 
     def _keep(self, solved: Solved) -> None:
@@ -420,7 +420,8 @@ class Search:
         while first < len(rows):
             now = time.monotonic()
             until = np.inf if self._end is None else now + (self._end - now) / _SCANS
-            least = first + len(np.unique(self._partition_of))  # nor without any at all
+            # Some of each partition, as not all can be; nor none at all.
+            least = first + 2 * len(np.unique(self._partition_of))
             while first < len(rows) and (first < least or time.monotonic() < until):
                 part = order[first : first + self._batch()]
                 scores[part], first = self.look(rows[part]), first + len(part)
