@@ -22,8 +22,7 @@ const MOST: [(Platform, f64); 6] = [
     (Platform::PowerVm, 0.5),
     (Platform::PrSm, 0.5),
     (Platform::Dedicated, 0.5),
-    // Parking shares out the pool anew each time that it looks at it.
-    (Platform::Zvm, 3.5),
+    (Platform::Zvm, 0.5),
     (Platform::Linux, 3.5),
     (Platform::Credit2, 1.0),
 ];

@@ -27,6 +27,7 @@ ROUNDS = 8
 """Times that local search begins anew."""
 _BATCH = 1_024
 _FEW = 8
+"""The most rows that are solved at once, and the least where time is limited."""
 _PARTS_OF_TIME = 20
 """A batch takes at most about one of so many parts of a time that is limited."""
 _SCANS = 4
@@ -269,7 +270,7 @@ class Search:
         if self.seconds is not None:
             took = max(time.monotonic() - began, 1e-6)
             fit = int(len(keys) * self.seconds / (_PARTS_OF_TIME * took))
-            self._size = max(_FEW, min(fit, max(2 * len(keys), _FEW), _BATCH))
+            self._size = max(_FEW, min(fit, 2 * len(keys), _BATCH))
         self._tick()
 
     def _keep(self, solved: Solved) -> None:
@@ -344,9 +345,9 @@ class Search:
         for row, at in zip(rows, places, strict=True):
             row[at] = best[at]
         self._near(now)
-        scores = self.look(together([rows]))
-        lazy = Lazy(now, own, self.look, self._is_less)
-        lazy.take(together([rows]), scores, int(np.argmin(scores)))
+        rows = together([rows])
+        scores = self.look(rows)
+        Lazy(now, own, self.look, self._is_less).take(rows, scores, int(np.argmin(scores)))
 
     def _repair(self) -> None:
         """Where no layout was found that keeps all rules: on from those that nearly do. A step that

@@ -12,16 +12,16 @@ use super::pool::PoolBudget;
 use super::share::Rule;
 use super::state::State;
 use super::windows::Windows;
-use crate::ids::{ById, GroupId, PartitionId};
+use crate::ids::{GroupId, PartitionId};
 
 impl Windows {
-    /// What one could have had beyond its entitlement while each partition used so many cores;
+    /// What one could have had beyond its entitlement while each partition `used` so many cores;
     /// nothing with cores of its own [cores].
     pub fn could_exceed(
         &self,
         state: &State,
         asking: PartitionId,
-        used: &ById<PartitionId, f64>,
+        used: impl Fn(PartitionId) -> f64,
         window_ns: u64,
     ) -> f64 {
         let Some(pool) = self.shares[asking].claim().map(|claim| claim.pool) else {
@@ -29,7 +29,7 @@ impl Windows {
         };
         let need = |at: PartitionId| {
             let vps = f64::from(self.shares[at].vps);
-            let wants = if at == asking { vps } else { used[at] };
+            let wants = if at == asking { vps } else { used(at) };
             self.need(at, wants, window_ns)
         };
         let shares = |at: &PartitionId| {

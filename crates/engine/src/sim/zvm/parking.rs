@@ -6,7 +6,7 @@ use super::Alarm;
 use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::park::{Cores, Observation, Parking};
 use crate::hypervisor::{Kind, Mode};
-use crate::ids::{ById, PartitionId, Span};
+use crate::ids::{PartitionId, Span};
 use crate::kernel::When;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
@@ -40,20 +40,22 @@ impl World<Partitions> {
 
     /// Cores used since the last decision, and what PR/SM could have given beyond the entitlement.
     fn observe(&mut self, partition: PartitionId) -> Observation {
-        let all = self.meters.partitions.iter();
-        let busy_ns: ById<PartitionId, u64> = all.map(|meter| meter.busy_ns).collect();
         let cp = self.cp(partition);
         let interval = cp.spec.park_interval_ns as f64;
-        let before = std::mem::replace(&mut cp.observed, busy_ns.clone());
-        let cores = |(now, before): (&u64, &u64)| (now - before) as f64 / interval;
-        let pairs = busy_ns.iter().zip(&before);
-        let used: ById<PartitionId, f64> = pairs.map(cores).collect();
+        let mut before = std::mem::take(&mut cp.observed);
+        let meters = &self.meters.partitions;
+        let used = |at: PartitionId| (meters[at].busy_ns - before[at]) as f64 / interval;
         let window_ns = self.spec.machine.hypervisor.window_ns;
         let windows = &self.sys.windows;
-        Observation {
-            used_cores: used[partition],
-            excess_cores: windows.could_exceed(&self.at, partition, &used, window_ns),
+        let observation = Observation {
+            used_cores: used(partition),
+            excess_cores: windows.could_exceed(&self.at, partition, used, window_ns),
+        };
+        for (busy_ns, meter) in before.iter_mut().zip(meters) {
+            *busy_ns = meter.busy_ns;
         }
+        self.cp(partition).observed = before;
+        observation
     }
 
     /// Logical cores by entitlement; one with cores of its own, or in a hypervisor that knows no
