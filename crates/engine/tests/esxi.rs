@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::esxi::{assert_cores, cores, esxi, of, vm, with, RUN_S};
+use common::esxi::{assert_cores, cores, esxi, inside, of, pool, vm, with, RUN_S};
 use common::host::{group, host_machine, host_spec, in_company, on_off, threads};
 use common::{assert_all, loops, memory, run, transactions, Outcome, MS, SECOND};
 use homenode_engine::sim;
 use homenode_engine::spec::{
-    Distribution, HostThreads, LockKind, MemoryPolicy, Partition, Policy, Processors, ResourcePool,
-    Spec, Workload,
+    Distribution, HostThreads, LockKind, MemoryPolicy, Partition, Policy, ResourcePool, Spec,
+    Workload,
 };
 
 #[test]
@@ -29,25 +29,6 @@ fn a_reservation_is_kept_against_many_shares() {
     without[0] = vm("a", 2, Some(100));
     let outcome = run(&esxi("core:4", without), 0);
     assert_cores(&outcome, "a", 0.004, 0.03);
-}
-
-/// The same in a resource pool.
-fn inside(pool: u16, mut one: Partition) -> Partition {
-    if let Processors::Shared { host, .. } = &mut one.processors {
-        host.machine.as_mut().expect("a virtual machine").pool = Some(pool);
-    }
-    one
-}
-
-fn pool(name: &str, parent: Option<u16>, shares: u32, limit: Option<f64>) -> ResourcePool {
-    ResourcePool {
-        name: name.into(),
-        parent,
-        shares,
-        reservation: 0.0,
-        limit,
-        expandable: true,
-    }
 }
 
 fn pooled(machine: &str, pools: Vec<ResourcePool>, vms: Vec<Partition>) -> Spec {

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::esxi::{cores, due, esxi, of, with};
+use common::esxi::{cores, due, esxi, inside, of, pool, with};
 use common::host::on_off;
 use common::{memory, run, Outcome, MS, SECOND};
 use homenode_engine::kernel::Stream;
-use homenode_engine::spec::{MemoryPolicy, Partition, Processors, ResourcePool, Spec, Workload};
+use homenode_engine::spec::{MemoryPolicy, Partition, Processors, Spec, Workload};
 
 /// At home on a node, or wherever there is room.
 fn at(node: Option<u16>, mut one: Partition) -> Partition {
@@ -15,24 +15,6 @@ fn at(node: Option<u16>, mut one: Partition) -> Partition {
         one.memory_policy = MemoryPolicy::Proportional;
     }
     one
-}
-
-fn inside(pool: Option<u16>, mut one: Partition) -> Partition {
-    if let Processors::Shared { host, .. } = &mut one.processors {
-        host.machine.as_mut().expect("a virtual machine").pool = pool;
-    }
-    one
-}
-
-fn pool(name: &str, parent: Option<u16>, shares: u32, limit: Option<f64>) -> ResourcePool {
-    ResourcePool {
-        name: name.into(),
-        parent,
-        shares,
-        reservation: 0.0,
-        limit,
-        expandable: true,
-    }
 }
 
 fn busy_s(outcome: &Outcome, name: &str) -> Vec<f64> {

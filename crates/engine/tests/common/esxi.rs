@@ -1,6 +1,8 @@
 //! Hosts of ESXi, and what their virtual machines get.
 
-use homenode_engine::spec::{HostThreads, MachineShares, Partition, Policy, Spec};
+use homenode_engine::spec::{
+    HostThreads, MachineShares, Partition, Policy, Processors, ResourcePool, Spec,
+};
 
 use super::host::{group, host_machine, host_spec, plain_kvm, threads};
 use super::{loops, Outcome};
@@ -87,5 +89,24 @@ pub fn due(cores: f64, claims: &[(f64, f64, f64)]) -> Vec<f64> {
         for at in bound {
             fixed[at] = Some(part(at));
         }
+    }
+}
+
+/// The same in a resource pool.
+pub fn inside(pool: impl Into<Option<u16>>, mut one: Partition) -> Partition {
+    if let Processors::Shared { host, .. } = &mut one.processors {
+        host.machine.as_mut().expect("a virtual machine").pool = pool.into();
+    }
+    one
+}
+
+pub fn pool(name: &str, parent: Option<u16>, shares: u32, limit: Option<f64>) -> ResourcePool {
+    ResourcePool {
+        name: name.into(),
+        parent,
+        shares,
+        reservation: 0.0,
+        limit,
+        expandable: true,
     }
 }
