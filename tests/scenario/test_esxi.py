@@ -18,7 +18,7 @@ ESTATE = """\
 [machine]
 model = "intel-xeon-6240-2s"
 policy = "esxi"
-active_cores = 18
+sockets = 1  # On nodes of their own nobody competes with all others.
 hypervisor.smt = { value = false, why = "a thread a core" }
 
 [[partition]]

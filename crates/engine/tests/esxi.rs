@@ -363,6 +363,20 @@ fn small_virtual_machines_leave_a_full_node_together() {
     }
 }
 
+/// Half of the difference may be left, whatever the bits of its figures.
+#[test]
+fn one_goes_that_leaves_exactly_half_of_the_difference() {
+    for each in [9_u16, 12, 15, 18, 21, 27] {
+        let machine = format!("node:2 chip:1 core:{each}");
+        let vms = vec![on("goes", each / 3, 0), on("stays", each, 0)];
+        let mut spec = esxi(&machine, vms);
+        spec.warmup_ns = 3 * SECOND;
+        let outcome = run(&spec, 0);
+        assert_cores(&outcome, "goes", f64::from(each / 3), 0.01);
+        assert_cores(&outcome, "stays", f64::from(each), 0.01);
+    }
+}
+
 #[test]
 fn nodes_that_are_even_enough_move_nobody() {
     let vms = vec![on("a", 2, 0), on("b", 2, 1), on("c", 2, 0), on("d", 2, 1)];

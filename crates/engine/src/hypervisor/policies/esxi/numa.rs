@@ -115,7 +115,7 @@ impl Esxi {
         let after: Vec<usize> = clients
             .map(|(client, home)| std::mem::replace(&mut client.home, home))
             .collect();
-        if left <= self.rules.thrash * first {
+        if left <= self.rules.thrash * first + CLOSE {
             for (at, home) in after.into_iter().enumerate() {
                 if self.clients[at].home != home {
                     self.change_home(at, home, now);
