@@ -99,10 +99,15 @@ FULL = 0.988
 """A drawer of the newer one may be full where the older one has begun another already, whose
 caches and controllers come on top.
 """
-FURTHER = {("zec12", "z13", "oltp"): 0.98}
+FURTHER = {
+    ("zec12", "z13", "oltp"): 0.98,
+    ("z15", "z16", "oltp"): 0.98,
+    ("z15", "z16", STREAMS): 0.965,
+}
 """Published weights of the nest say that lines of other nodes are further on the z13 than those of
 other books on the zEC12 (3.5 of LONGEX-RNI for 2.7), and it has twice as many nodes: transactions,
-which share a third of their lines, lose by it from 42 processors on.
+which share a third of their lines, lose by it from 42 processors on. Those of other drawers are
+further on the z16 than on the z15 (5.0 for 3.2), and so is their memory.
 """
 
 
