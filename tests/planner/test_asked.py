@@ -411,6 +411,7 @@ def test_how_many_more_fit() -> None:
     found = more(told, "lpar1")
     assert found.most == 1
     assert found.run is None
+    assert (found.response_ms or 0) > 0 and (found.response_ms_now or 0) > 0
     with pytest.raises(HomenodeError, match="did you mean lpar1"):
         more(told, "lpar")
     pinched = more(layouts.crowded('headroom = "90 %"'), "lpar1")
@@ -456,6 +457,8 @@ def test_the_largest_load_keeps_the_limit_and_more_does_not(tmp_path: Path) -> N
     assert "headroom" in found.limit
     more_of_it = rate(layouts.crowded('headroom = "40 %"', rate=100))
     assert more_of_it.most > found.most
+    # What it costs who waits is told, too.
+    assert (found.response_ms or 0) > (found.response_ms_now or 0) > 0
     one = rate(told, "lpar1")
     assert [*one.amounts] == ["partition.lpar1.workload.rate"]
     idle = told.with_({"partition.lpar1.workload": {"kind": "idle"}})

@@ -4,6 +4,7 @@ how much more load it takes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from homenode.model.scenario.paths import spelt
 from homenode.model.scenario.places import name_of_chip, node_word
 from homenode.planner.advice import Advice
 from homenode.planner.commands import added
-from homenode.planner.confirm import Runs, looked_at, unsteady
+from homenode.planner.confirm import Runs, looked_at, responses_of, unsteady
 from homenode.planner.front import Asked, advised
 from homenode.planner.loads import grown
 from homenode.planner.played import Saying, say_if_played, say_nothing
@@ -60,6 +61,10 @@ class Most:
     """Cores that are used then, by the simulation where there is one."""
     run: str | None
     """The run that confirms it."""
+    response_ms: float | None = None
+    """Mean response over all transactions then [ms]; None where nobody waits for any."""
+    response_ms_now: float | None = None
+    """The same as it is now."""
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -70,6 +75,8 @@ class Most:
             "limit": self.limit,
             "cores": self.cores,
             "run": self.run,
+            "response_ms": self.response_ms,
+            "response_ms_now": self.response_ms_now,
         }
 
 
@@ -350,11 +357,18 @@ class _Asking:
         self, what: str, best: float, run: Run | None, limit: str, amounts: dict[str, str]
     ) -> Most:
         """The answer."""
-        if run is not None:
-            cores = looked_at(run).cores
-        elif best > 0:
-            problem = self._problem(self.at(best))
-            cores = float(problem.solved_now.figures.cores[0].sum())
-        else:
-            cores = 0.0
-        return Most(what, best, amounts, limit, cores, None if run is None else run.id)
+        if best <= 0:
+            return Most(what, best, amounts, limit, 0.0, None)
+        if run is None or self.runs is None:
+            then, now = (self._problem(one).solved_now for one in (self.at(best), self.scenario))
+            cores = float(then.figures.cores[0].sum())
+            waits = [float(one.response[0]) or None for one in (then, now)]
+            return Most(what, best, amounts, limit, cores, None, *waits)
+        waits = [_response_ms(one) for one in (run, *self.runs.of([self.scenario]))]
+        return Most(what, best, amounts, limit, looked_at(run).cores, run.id, *waits)
+
+
+def _response_ms(run: Run) -> float | None:
+    """Mean response over all transactions [ms]; None where there are none."""
+    every = responses_of(run)
+    return math.fsum(every) / len(every) if every else None

@@ -115,4 +115,8 @@ def most_line(told: Most) -> str:
         return f"{amount} {told.what}. Beyond: {told.limit}."
     sure = f" (run {told.run})" if told.run else ", no run confirms it"
     beyond = f" Beyond: {told.limit}."
-    return f"{amount} {told.what}: {number(told.cores)} cores are used then{sure}.{beyond}"
+    waits = ""
+    if told.response_ms is not None:
+        before = "" if told.response_ms_now is None else f" for {number(told.response_ms_now)} now"
+        waits = f", and a response takes {number(told.response_ms)} ms{before}"
+    return f"{amount} {told.what}: {number(told.cores)} cores are used then{waits}{sure}.{beyond}"
