@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::esxi::{cores, due, esxi, inside, of, pool, with};
+use common::esxi::{assert_cores, cores, due, esxi, inside, of, pool, with};
 use common::host::on_off;
-use common::{memory, run, Outcome, MS, SECOND};
+use common::{loops, memory, run, Outcome, MS, SECOND};
 use homenode_engine::kernel::Stream;
 use homenode_engine::spec::{MemoryPolicy, Partition, Processors, Spec, Workload};
 
@@ -223,6 +223,28 @@ fn each_node_shares_as_exact_water_filling_says() {
                 (got - wanted).abs() <= 0.03 * wanted + 0.015 * here[*place].2,
                 "{told}"
             );
+        }
+    }
+}
+
+/// Wide virtual machines have a part on each node; where one keeps only one of its parts busy it is
+/// not for good that the busy parts of two are on the same node.
+#[test]
+fn busy_parts_of_wide_ones_part_where_a_node_idles() {
+    for shares in [[1, 1], [1, 4], [8, 9]] {
+        let half = |name: &str, shares: u32| {
+            let mut one = of(name, 8, Some(1000 * shares), 0.0, None);
+            one.workload = loops(4);
+            one
+        };
+        let mut spec = esxi(
+            "node:2 chip:1 core:4",
+            vec![half("a", shares[0]), half("b", shares[1])],
+        );
+        spec.warmup_ns = 3 * SECOND;
+        let outcome = run(&spec, 0);
+        for name in ["a", "b"] {
+            assert_cores(&outcome, name, 4.0, 0.01);
         }
     }
 }

@@ -144,13 +144,13 @@ impl Esxi {
     }
 
     /// The client, or the two, whose move leaves least of a difference; fewer moves among equals.
+    /// Two of one virtual machine that would share a node may still change places.
     fn best_move(&self, from: usize, to: usize, apart: f64, wants: &[f64]) -> Option<Move> {
         let moved = |at: usize| wants[at] / self.capacity(from) + wants[at] / self.capacity(to);
-        let on = |node: usize, other: usize| {
+        let on = |node: usize| {
             let all = self.clients.iter().enumerate();
-            let able = move |(_, client): &(usize, &Client)| {
-                client.home == node && !client.is_pinned && !self.has_sibling(client, other)
-            };
+            let able =
+                move |(_, client): &(usize, &Client)| client.home == node && !client.is_pinned;
             all.filter(able).map(|(at, _)| at).collect::<Vec<_>>()
         };
         let mut best: Option<Move> = None;
@@ -161,16 +161,26 @@ impl Esxi {
                 best = Some(Move { goes, comes, left });
             }
         };
-        let (going, coming) = (on(from, to), on(to, from));
-        for goes in &going {
+        let (going, coming) = (on(from), on(to));
+        let goes_alone = |at: &usize| !self.has_sibling(&self.clients[*at], to);
+        for goes in going.iter().filter(|at| goes_alone(at)) {
             consider(*goes, None);
         }
         for goes in &going {
             for comes in &coming {
-                consider(*goes, Some(*comes));
+                if self.may_swap(*goes, *comes) {
+                    consider(*goes, Some(*comes));
+                }
             }
         }
         best
+    }
+
+    /// Whether two clients may change their nodes: no two of one virtual machine share one then.
+    fn may_swap(&self, goes: usize, comes: usize) -> bool {
+        let (one, other) = (&self.clients[goes], &self.clients[comes]);
+        let apart = !self.has_sibling(one, other.home) && !self.has_sibling(other, one.home);
+        one.vm == other.vm || apart
     }
 
     /// Whether another client of the same virtual machine is at home on a node.
