@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from typing import cast
 
@@ -58,10 +58,12 @@ to who waits for one. Assumed, 2,000 to 20,000.
 """
 
 
-def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
-    """The engine's input (`crates/engine/src/spec/`)."""
-    pools = {pool.name: index for index, pool in enumerate(resolved.pools)}
-    groups = {group.name: index for index, group in enumerate(resolved.groups)}
+def flatten(
+    name: str, run: Run, resolved: Resolved, known: Mapping[int, PartitionSpec] | None = None
+) -> Spec:
+    """The engine's input (`crates/engine/src/spec/`); `known` is that of partitions, by place, of
+    which it was made before.
+    """
     cgroups = [group.spec() for group in resolved.cgroups]
     limits: LimitsSpec = {}
     if resolved.groups:
@@ -72,9 +74,7 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         limits["resource_pools"] = list(resolved.resource_pools)
     if resolved.changes:
         limits["changes"] = list(resolved.changes)
-    partitions = [_partition(one, resolved, pools, groups) for one in resolved.partitions]
-    if pipeline_spec(resolved.machine) is None:
-        partitions = [_undrained(one) for one in partitions]
+    partitions = _partitions(resolved, known or {})
     streams, copies = any(map(_goes_in_order, partitions)), any(map(_copies, partitions))
     hosts = [partition.host for partition in resolved.partitions if partition.host is not None]
     walks = any(host.virtualized is not None for host in hosts)
@@ -90,6 +90,22 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         **limits,
         "partitions": partitions,
     }
+
+
+def _partitions(
+    resolved: Resolved, known: Mapping[int, PartitionSpec]
+) -> list[PartitionSpec]:
+    pools = {pool.name: index for index, pool in enumerate(resolved.pools)}
+    groups = {group.name: index for index, group in enumerate(resolved.groups)}
+    drains = pipeline_spec(resolved.machine) is not None
+    found: list[PartitionSpec] = []
+    for at, one in enumerate(resolved.partitions):
+        made = known.get(at)
+        if made is None:
+            made = _partition(one, resolved, pools, groups)
+            made = made if drains else _undrained(made)
+        found.append(made)
+    return found
 
 
 def _steps(resolved: Resolved, key: str) -> StepsSpec | None:
