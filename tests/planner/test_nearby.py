@@ -17,14 +17,16 @@ from homenode.errors import ScenarioError
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.search import changed
 from homenode.planner.space import Rows
-from homenode.planner.variables import is_known
 from homenode.planner.variables import _INSIDE as INSIDE
 from homenode.planner.variables import _WORDS as WORDS
+from homenode.planner.variables import is_known
 from homenode.simulate.scenario import Scenario
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ROWS = 12
 """Layouts of each scenario with several changes each."""
+VALUES = 4
+"""Of each variable so many are looked at by themselves."""
 
 POWER = """\
 name = "power"
@@ -145,12 +147,13 @@ def asked(told: Scenario) -> Problem:
 
 
 def rows_of(problem: Problem) -> list[Rows]:
-    """Each value of each variable by itself, then several at once."""
+    """Each variable by itself at some of its values, then several at once."""
     space, dice = problem.space, random.Random(7)
-    now, variables = space.now()[0], enumerate(space.variables)
-    singles = [
-        row for at, one in variables for row in changed(now, at, [*one.first_numbers(), *one.near(0)])
-    ]
+    singles: list[Rows] = []
+    for at, one in enumerate(space.variables):
+        numbers = [*one.first_numbers()[1:], *one.near(0)]
+        some = dice.sample(numbers, min(VALUES, len(numbers)))
+        singles += [*changed(space.now()[0], at, some)]
     several = []
     for _ in range(ROWS):
         row = space.now()[0]
@@ -187,7 +190,9 @@ def test_a_partition_alone_is_that_of_its_text(name: str) -> None:
     space = problem.space
     for row in rows_of(problem):
         for index in {space.variables[at].partition for at in np.flatnonzero(row)}:
-            numbers = [n if space.variables[at].partition == index else 0 for at, n in enumerate(row)]
+            numbers = [
+                n if space.variables[at].partition == index else 0 for at, n in enumerate(row)
+            ]
             changes = space.changes(np.array(numbers))
             near = space._near_alone(index)
             assert near is not None

@@ -322,7 +322,11 @@ fn number_workloads(forms: &mut [Vec<Form>]) {
 /// What KVM's polling comes to is worked out once for all guests for which it does the same.
 fn share_polling(forms: &mut [Vec<Form>]) {
     let mut known: Vec<Guest> = Vec::new();
-    for guest in forms.iter_mut().flatten().filter_map(|form| form.threads.kvm.as_mut()) {
+    for guest in forms
+        .iter_mut()
+        .flatten()
+        .filter_map(|form| form.threads.kvm.as_mut())
+    {
         match known.iter().find(|other| other.does_as(guest)) {
             Some(other) => guest.share(other),
             None => known.push(guest.clone()),

@@ -21,7 +21,7 @@ from homenode.model.document import Document, TomlTable, in_written_order
 from homenode.model.scenario.asked import by_the_hour
 from homenode.model.scenario.checked import CheckedTables
 from homenode.model.scenario.file.scenario import ScenarioFile
-from homenode.model.scenario.flatten import flatten
+from homenode.model.scenario.flatten import Flat, Ways, flatten
 from homenode.model.scenario.known import Known
 from homenode.model.scenario.mainframe.kinds import check_threads_alike
 from homenode.model.scenario.paths import changed
@@ -29,7 +29,7 @@ from homenode.model.scenario.placed import Resolved
 from homenode.model.scenario.resolve import resolve
 from homenode.model.scenario.scenario import Scenario
 from homenode.model.scenario.sought import check_find
-from homenode.model.spec import PartitionSpec, Spec
+from homenode.model.spec import MachineSpec, PartitionSpec, Spec
 
 
 class Nearby:
@@ -39,7 +39,7 @@ class Nearby:
         """Of a scenario without a sweep. Its work need not fit layouts near to it if it is `held`,
         as that of a scenario need not which others were changed from.
         """
-        self._scenario = scenario
+        self._scenario, self._name = scenario, scenario.name
         self._data = scenario.data
         self._tables = CheckedTables(self._data)
         of = (scenario.origin or scenario).resolved.asked.values() if held else ()
@@ -48,10 +48,11 @@ class Nearby:
         self._names = [one.name for one in self._first.partitions]
         # Threads that do a guest's input and output come after it, in its row.
         own = {one.row: one for one in reversed(self._first.partitions)}
+        self._machines: dict[Ways, MachineSpec] = {}
         self._usual = {row: one.table for row, one in own.items()}
         self._profiles = {row: one.profile for row, one in own.items()}
         self._specs = self._flat(self._file, self._first, {})["partitions"]
-        self._texts = {id(one): json.dumps(one) for one in self._specs}
+        self._texts = {id(one): json.dumps(one) for one in (*self._specs, *self._machines.values())}
 
     def layout(self, changes: Mapping[str, object], why: str) -> tuple[Spec, str] | None:
         """The engine's input with these values by path, and the same as JSON; work that is told by
@@ -78,7 +79,7 @@ class Nearby:
         self, data: TomlTable, machine: MachineDescription | None
     ) -> tuple[ScenarioFile, Resolved]:
         """With everything decided; on a machine that is known what was is not decided again."""
-        told = {"name": self._scenario.name, **data}
+        told = {"name": self._name, **data}
         file = by_the_hour(ScenarioFile.model_validate(self._tables.in_place_of(told)))
         document = Document(self._scenario.source, "", told)
         known = None if machine is None else self._known(file, machine)
@@ -89,11 +90,13 @@ class Nearby:
 
     def _known(self, file: ScenarioFile, machine: MachineDescription) -> Known:
         """What is known of the tables that no value leads into."""
-        pairs = enumerate(zip(file.partition, self._file.partition, strict=False))
-        rows = [row for row, (one, other) in pairs if one is other]
-        usual, profiles = (
-            {row: known[row] for row in rows} for known in (self._usual, self._profiles)
-        )
+        pairs = [*enumerate(zip(file.partition, self._file.partition, strict=False))]
+        usual = {row: self._usual[row] for row, (one, other) in pairs if one is other}
+        profiles = {
+            row: self._profiles[row]
+            for row, (one, other) in pairs
+            if one.workload.profile is other.workload.profile
+        }
         return Known(machine, usual, profiles)
 
     def _same(self, resolved: Resolved) -> dict[int, PartitionSpec]:
@@ -110,13 +113,15 @@ class Nearby:
     def _flat(
         self, file: ScenarioFile, resolved: Resolved, known: Mapping[int, PartitionSpec]
     ) -> Spec:
-        return flatten(self._scenario.name, file.run, resolved, known)
+        return flatten(self._name, file.run, resolved, Flat(known, self._machines))
 
     def _text(self, spec: Spec) -> str:
         """As JSON: of partitions that are the same it was written before."""
         tables = [self._texts.get(id(one)) or json.dumps(one) for one in spec["partitions"]]
         written = {
-            key: f"[{', '.join(tables)}]" if key == "partitions" else json.dumps(value)
+            key: f"[{', '.join(tables)}]"
+            if key == "partitions"
+            else self._texts.get(id(value)) or json.dumps(value)
             for key, value in spec.items()
         }
         return f"{{{', '.join(f'{json.dumps(key)}: {text}' for key, text in written.items())}}}"

@@ -123,7 +123,7 @@ pub(in crate::steady) fn adding_up(busy: f64, most: f64, of: impl Fn(f64) -> Vec
 /// Halvings before secants: beyond them the sum is nearly a power of what is taken.
 const FIRST: usize = 5;
 /// Secants, and where one is near enough.
-const SECANTS: usize = 8;
+const SECANTS: usize = 12;
 const NEAR: f64 = 3e-10;
 
 /// Where something that grows comes to a number: up to one place it is less, from another on not.
@@ -133,14 +133,14 @@ struct About {
 }
 
 impl About {
-    /// Of a sum that grows from before the least of what may be taken, by halvings first and then
-    /// by secants of logarithms, of which one end that stays counts half (Illinois).
+    /// Of a sum that grows, by halvings first and then by secants of logarithms, of which an end
+    /// that stays twice counts half (the Illinois method).
     fn of(wanted: f64, most: f64, sum: &impl Fn(f64) -> f64) -> Self {
         let mut about = Self {
             less: -MOST_TAKEN,
             more: most,
         };
-        let (mut low, mut high) = (None, None);
+        let (mut low, mut high, mut was_less) = (None, None, None);
         for step in 0..FIRST + SECANTS {
             let at = match (low, high) {
                 (Some(low), Some(high)) if step >= FIRST => {
@@ -150,12 +150,15 @@ impl About {
             };
             let found = sum(at);
             let off = (found / wanted).ln();
+            let stays = step > FIRST && was_less == Some(found < wanted);
+            let part = if stays { 0.5 } else { 1.0 };
+            was_less = Some(found < wanted);
             if found < wanted {
-                about.less = at;
-                (low, high) = (Some(off), halved(high, step));
+                (about.less, low) = (at, Some(off));
+                high = high.map(|end: f64| part * end);
             } else {
-                about.more = at;
-                (low, high) = (halved(low, step), Some(off));
+                (about.more, high) = (at, Some(off));
+                low = low.map(|end: f64| part * end);
             }
             if off.abs() < NEAR {
                 about.is_less(at - NEAR, |at| sum(at) < wanted);
@@ -175,11 +178,6 @@ impl About {
         *(if less { &mut self.less } else { &mut self.more }) = at;
         less
     }
-}
-
-/// The end that stays, which counts half where secants are drawn.
-fn halved(end: Option<f64>, step: usize) -> Option<f64> {
-    end.map(|off: f64| if step > FIRST { 0.5 * off } else { off })
 }
 
 /// Mean halts for which polling is worked out, from the shortest on, each so much longer [ns].
@@ -224,8 +222,7 @@ impl Guest {
     /// The same of halts of one of the means, and of so many stages as a power of two.
     fn known(&self, power: usize, at: usize) -> (f64, f64) {
         let halt_ns = || SHORTEST_NS * LONGER.powi(at as i32);
-        *self.polling[power * HALTS + at]
-            .get_or_init(|| polling(&self.kvm, halt_ns(), 1 << power))
+        *self.polling[power * HALTS + at].get_or_init(|| polling(&self.kvm, halt_ns(), 1 << power))
     }
 
     /// Of halts of this mean and so many stages: for how long one polls [ns], and the share that
