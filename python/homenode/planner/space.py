@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from homenode.errors import ScenarioError
+from homenode.errors import HomenodeError, ScenarioError
 from homenode.model.document import to_toml
 from homenode.model.scenario import PlacedPartition, Scenario
 from homenode.model.scenario.nearby import Nearby
@@ -237,21 +237,26 @@ class Space:
             name = self.scenario.partitions[index].name
             named: dict[str, object] = {f"partition.{spelt(name)}.name": name}
             try:
-                alone = self._read_alone(index, named)
-            except ScenarioError:
+                near = Nearby(self._alone_data(index, named), "scenario", self.scenario.folder)
+            except (HomenodeError, ValueError):
                 self._nearby_alone[index] = None
             else:
-                self._nearby_alone[index] = Nearby(alone, held=False)
+                self._nearby_alone[index] = near
         return self._nearby_alone[index]
 
     def _read_alone(self, index: int, changes: Mapping[str, object]) -> Scenario:
+        text = to_toml(self._alone_data(index, changes))
+        return Scenario.from_toml(text, folder=self.scenario.folder)
+
+    def _alone_data(self, index: int, changes: Mapping[str, object]) -> dict[str, object]:
+        """Tables of a partition by itself, with these values."""
         name = self.scenario.partitions[index].name
         held = {path: home for path, home in self.held.items() if path == _path(name)}
         data = changed(self._data, {**held, **changes}, "advised")
         tables: Any = data["partition"]
         alone: dict[str, object] = {key: data[key] for key in AROUND if key in data}
         alone["partition"] = [one for one in tables if one["name"] == name]
-        return Scenario.from_toml(to_toml(alone), folder=self.scenario.folder)
+        return alone
 
     def _refuse(self, error: ScenarioError) -> None:
         """A layout that cannot be. The place is of a file that nobody has."""
@@ -328,14 +333,14 @@ class Space:
             f"partition.{spelt(one.name)}.name": one.name for one in ones if _is_one_of(one)
         }
         if not self.held and not kinds:
-            return Nearby(self.scenario)
+            return Nearby.of(self.scenario)
         try:
             base = self.scenario.with_({**self.held, **kinds})
         except ScenarioError:
             return None
         found = base.playing(self.scenario.resolved.found)
         same = found.layout_spec()["partitions"] == self.scenario.layout_spec()["partitions"]
-        return Nearby(base) if same else None
+        return Nearby.of(base) if same else None
 
     def _loaded(
         self, partitions: Sequence[int], columns: Sequence[int], numbers: Numbers

@@ -10,7 +10,9 @@ refused too.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
 
 from pydantic import ValidationError
 
@@ -35,15 +37,15 @@ from homenode.model.spec import MachineSpec, PartitionSpec, Spec
 class Nearby:
     """Layouts near to that of a scenario, as the engine takes them."""
 
-    def __init__(self, scenario: Scenario, *, held: bool = True) -> None:
-        """Of a scenario without a sweep. Its work need not fit layouts near to it if it is `held`,
-        as that of a scenario need not which others were changed from.
+    def __init__(
+        self, data: TomlTable, name: str, folder: Path, held: Sequence[object] = ()
+    ) -> None:
+        """Of tables without a sweep, which stay as they are. Work that is told as in `held` need
+        not fit, as that of a scenario need not which others were changed from. Raises
+        `HomenodeError`, or what reading raises, for what cannot be.
         """
-        self._scenario, self._name = scenario, scenario.name
-        self._data = scenario.data
-        self._tables = CheckedTables(self._data)
-        of = (scenario.origin or scenario).resolved.asked.values() if held else ()
-        self._held = [one.told for one in of]
+        self._data, self._name, self._folder = data, name, folder
+        self._tables, self._held = CheckedTables(data), held
         self._file, self._first = self._read(self._data, None)
         self._names = [one.name for one in self._first.partitions]
         # Threads that do a guest's input and output come after it, in its row.
@@ -53,6 +55,13 @@ class Nearby:
         self._profiles = {row: one.profile for row, one in own.items()}
         self._specs = self._flat(self._file, self._first, {})["partitions"]
         self._texts = {id(one): json.dumps(one) for one in (*self._specs, *self._machines.values())}
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Self:
+        """Near to that of a scenario."""
+        origin = scenario.origin or scenario
+        held = [one.told for one in origin.resolved.asked.values()]
+        return cls(scenario.data, scenario.name, scenario.folder, held)
 
     def layout(self, changes: Mapping[str, object], why: str) -> tuple[Spec, str] | None:
         """The engine's input with these values by path, and the same as JSON; work that is told by
@@ -81,9 +90,9 @@ class Nearby:
         """With everything decided; on a machine that is known what was is not decided again."""
         told = {"name": self._name, **data}
         file = by_the_hour(ScenarioFile.model_validate(self._tables.in_place_of(told)))
-        document = Document(self._scenario.source, "", told)
+        document = Document("scenario.toml", "", told)
         known = None if machine is None else self._known(file, machine)
-        resolved = resolve(file, document, self._scenario.folder, held=self._held, known=known)
+        resolved = resolve(file, document, self._folder, held=self._held, known=known)
         check_find(file.find, resolved.partitions, document)
         check_threads_alike(file.partition, document)
         return file, resolved
