@@ -174,7 +174,9 @@ class Space:
         return None if None in options else tuple(int(one or 0) for one in options)
 
     def _number(self, index: int, form: PartitionSpec) -> int | None:
-        """The solver's number of a form: of a block most are those of other layouts, too."""
+        """The solver's number of a form: of a block most are those of other layouts, too. Under the
+        same number it is known to stay as it is in the layout from which others are solved.
+        """
         key = (index, json.dumps(form))
         if key not in self._alike:
             self._alike[key] = self.solver.add(index, form)
