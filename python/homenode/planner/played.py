@@ -40,15 +40,20 @@ class Together(Solver):
     def __init__(self, spec: Spec) -> None:
         self._start(spec)
         self._specs = [self._as_asked(spec)]
+        self._texts: dict[int, str] = {}
+        """By number, the engine's input as JSON, until it is solved."""
         self._found: dict[int, list[tuple[float, ...]]] = {}
         if not self.simulates:
-            self._ask(self._specs[0])
+            self._ask(spec, json.dumps(spec))
 
-    def add_whole(self, spec: Spec) -> int:
-        """Another layout; its number, which is that of each partition's form too."""
+    def add_whole(self, spec: Spec, text: str) -> int:
+        """Another layout, and the same as JSON; its number, which is that of each partition's form
+        too.
+        """
         for features, form in zip(self.features.of, spec["partitions"], strict=True):
             features.append(features_of(self.spec["machine"], form))
         self._specs.append(self._as_asked(spec))
+        self._texts[len(self._specs) - 1] = text
         return len(self._specs) - 1
 
     def near(self, options: NDArray[np.int64]) -> None:
@@ -59,7 +64,7 @@ class Together(Solver):
         numbers = [int(row[0]) for row in options]
         new = [one for one in dict.fromkeys(numbers) if one not in self._found]
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            found = pool.map(self._figures, (self._specs[one] for one in new))
+            found = pool.map(self._figures_of, new)
             self._found.update(zip(new, found, strict=True))
         self.solved += len(new)
         return self._table([self._found[one] for one in numbers])
@@ -71,6 +76,10 @@ class Together(Solver):
     def exactly(self, options: NDArray[np.int64]) -> Figures:
         """The same: each is solved by itself."""
         return self.solve(options)
+
+    def _figures_of(self, number: int) -> list[tuple[float, ...]]:
+        spec, text = self._specs[number], self._texts.pop(number, None)
+        return self._figures(spec, json.dumps(spec) if text is None else text)
 
     def _as_asked(self, spec: Spec) -> Spec:
         return spec
@@ -110,8 +119,8 @@ class Played(Together):
     def _as_asked(self, spec: Spec) -> Spec:
         return _brief(spec)
 
-    def _figures(self, spec: Spec) -> list[tuple[float, ...]]:
-        return _played(spec)
+    def _figures_of(self, number: int) -> list[tuple[float, ...]]:
+        return _played(self._specs[number])
 
 
 Saying = Callable[[str], None]

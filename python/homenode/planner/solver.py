@@ -127,7 +127,9 @@ class Told:
         forms = self.of[index]
         made = self._made.get((index, name))
         if made is None or len(made) != len(forms):
-            made = np.array([getattr(form, name) for form in forms])
+            known = 0 if made is None else len(made)
+            new = np.array([getattr(form, name) for form in forms[known:]])
+            made = new if made is None else np.concatenate([made, new])
             self._made[index, name] = made
         return np.asarray(made[options[:, index]])
 
@@ -210,7 +212,8 @@ class Solver:
         rows = [tuple(map(int, row)) for row in options]
         for row in rows:
             if row not in self._alone:
-                self._alone[row] = self._figures(self.layout(row))
+                spec = self.layout(row)
+                self._alone[row] = self._figures(spec, json.dumps(spec))
         return self._table([self._alone[row] for row in rows])
 
     def layout(self, options: Iterable[int]) -> Spec:
@@ -224,18 +227,19 @@ class Solver:
         told = np.array(found, dtype=np.float64).reshape(shape)
         return self._heard(Figures(*(told[:, :, at] for at in range(len(NONE)))))
 
-    def _ask(self, spec: Spec) -> SolvedAnswer:
+    def _ask(self, spec: Spec, text: str) -> SolvedAnswer:
+        """The answer to a layout, whose spec is this text as JSON."""
         engine = load_engine()
         try:
-            answer: SolvedAnswer = json.loads(engine.solve(json.dumps(spec)))
+            answer: SolvedAnswer = json.loads(engine.solve(text))
         except engine.SpecError as error:
             raise NotSolvedError(spec, error) from error
         return answer
 
-    def _figures(self, spec: Spec) -> list[tuple[float, ...]]:
+    def _figures(self, spec: Spec, text: str) -> list[tuple[float, ...]]:
         """Of each partition what `Figures` has."""
         try:
-            answer = self._ask(spec)
+            answer = self._ask(spec, text)
         except NotSolvedError:
             return [NONE] * len(spec["partitions"])
         return [_solved(of) for of in answer["partitions"]]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -18,12 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from homenode.errors import ScenarioError
+from homenode.errors import HomenodeError, ScenarioError
 from homenode.model.document import to_toml
-from homenode.model.scenario import Scenario
+from homenode.model.scenario import PlacedPartition, Scenario
+from homenode.model.scenario.nearby import Nearby
 from homenode.model.scenario.paths import changed, spelt
 from homenode.model.scenario.places import name_of_chip
-from homenode.model.spec import PartitionSpec
+from homenode.model.spec import PartitionSpec, Spec
 from homenode.planner.played import Together
 from homenode.planner.solver import Solver
 from homenode.planner.variables import AROUND, Variable
@@ -47,7 +49,10 @@ class Space:
         self.base = [*solver.spec["partitions"]]
         self.blocks = self._blocks()
         self._options: dict[tuple[int, Numbers], Numbers | None] = {}
+        self._alike: dict[tuple[int, str], int | None] = {}
+        """By partition and input, the solver's number of a form."""
         self._parts: dict[tuple[int, Numbers], dict[str, Any] | None] = {}
+        self._nearby_alone: dict[int, Nearby | None] = {}
         self.unsound: str | None = None
         """Why the first of the layouts cannot be that cannot."""
 
@@ -113,11 +118,10 @@ class Space:
         for at, (partitions, columns) in enumerate(self.blocks):
             if not columns:
                 continue
-            numbers, where = np.unique(rows[:, columns], axis=0, return_inverse=True)
-            found = [self._of_block(at, tuple(map(int, one))) for one in numbers]
-            table = np.array([one or (0,) * len(partitions) for one in found], dtype=np.int64)
-            chosen[:, partitions] = table[where.reshape(-1)]
-            sound &= np.array([one is not None for one in found])[where.reshape(-1)]
+            found = self._of_block(at, rows[:, columns])
+            table = [one or (0,) * len(partitions) for one in found]
+            chosen[:, partitions] = np.array(table, dtype=np.int64)
+            sound &= np.array([one is not None for one in found])
         return chosen, sound
 
     def _blocks(self) -> list[tuple[list[int], list[int]]]:
@@ -142,11 +146,12 @@ class Space:
             for group in groups
         ]
 
-    def _of_block(self, at: int, numbers: Numbers) -> Numbers | None:
-        key = (at, numbers)
-        if key not in self._options:
-            self._options[key] = self._made(at, numbers)
-        return self._options[key]
+    def _of_block(self, at: int, numbers: Rows) -> list[Numbers | None]:
+        """Of a block, what `_made` says of each of these rows; new ones are made in their order."""
+        keys = [(at, tuple(one)) for one in numbers.tolist()]
+        for key in sorted({key for key in keys if key not in self._options}):
+            self._options[key] = self._made(*key)
+        return [self._options[key] for key in keys]
 
     def _made(self, at: int, numbers: Numbers) -> Numbers | None:
         """The solver's numbers of a block's forms; None for what cannot be."""
@@ -164,9 +169,18 @@ class Space:
             return None
         pairs = zip(partitions, forms, strict=True)
         options = [
-            0 if form == self.base[index] else self.solver.add(index, form) for index, form in pairs
+            0 if form == self.base[index] else self._number(index, form) for index, form in pairs
         ]
         return None if None in options else tuple(int(one or 0) for one in options)
+
+    def _number(self, index: int, form: PartitionSpec) -> int | None:
+        """The solver's number of a form: of a block most are those of other layouts, too. Under the
+        same number it is known to stay as it is in the layout from which others are solved.
+        """
+        key = (index, json.dumps(form))
+        if key not in self._alike:
+            self._alike[key] = self.solver.add(index, form)
+        return self._alike[key]
 
     def _merged(
         self, index: int, columns: Sequence[int], numbers: Numbers
@@ -198,22 +212,53 @@ class Space:
         is a matter of rules, not of forms.
         """
         loose = self._loosened(index, changes)
-        name = self.scenario.partitions[index].name
-        held = {path: home for path, home in self.held.items() if path == _path(name)}
-        data = changed(self._data, {**held, **loose, **changes}, "advised")
-        tables: Any = data["partition"]
-        alone: dict[str, object] = {key: data[key] for key in AROUND if key in data}
-        alone["partition"] = [one for one in tables if one["name"] == name]
-        try:
-            told = Scenario.from_toml(to_toml(alone), folder=self.scenario.folder)
-        except ScenarioError as error:
-            self._refuse(error)
+        form = self._form_alone(index, {**loose, **changes})
+        if form is None:
             return None
-        part = _different(self.base[index], told.layout_spec()["partitions"][0])
+        part = _different(self.base[index], form)
         part.pop("workload", None)  # of work told by cores, what was found
         for path in loose:
             part["processors"].pop(path.rpartition(".")[2], None)
         return part
+
+    def _form_alone(self, index: int, changes: Mapping[str, object]) -> PartitionSpec | None:
+        """The engine's input of a partition as it would be alone, with these values."""
+        near = self._near_alone(index)
+        quick = None if near is None else near.layout(changes, "advised")
+        if quick is not None:
+            return quick[0]["partitions"][0]
+        try:
+            return self._read_alone(index, changes).layout_spec()["partitions"][0]
+        except ScenarioError as error:
+            self._refuse(error)
+            return None
+
+    def _near_alone(self, index: int) -> Nearby | None:
+        """Layouts near to that of a partition alone; None where it cannot be alone as it is."""
+        if index not in self._nearby_alone:
+            name = self.scenario.partitions[index].name
+            named: dict[str, object] = {f"partition.{spelt(name)}.name": name}
+            try:
+                near = Nearby(self._alone_data(index, named), "scenario", self.scenario.folder)
+            except (HomenodeError, ValueError):
+                self._nearby_alone[index] = None
+            else:
+                self._nearby_alone[index] = near
+        return self._nearby_alone[index]
+
+    def _read_alone(self, index: int, changes: Mapping[str, object]) -> Scenario:
+        text = to_toml(self._alone_data(index, changes))
+        return Scenario.from_toml(text, folder=self.scenario.folder)
+
+    def _alone_data(self, index: int, changes: Mapping[str, object]) -> dict[str, object]:
+        """Tables of a partition by itself, with these values."""
+        name = self.scenario.partitions[index].name
+        held = {path: home for path, home in self.held.items() if path == _path(name)}
+        data = changed(self._data, {**held, **changes}, "advised")
+        tables: Any = data["partition"]
+        alone: dict[str, object] = {key: data[key] for key in AROUND if key in data}
+        alone["partition"] = [one for one in tables if one["name"] == name]
+        return alone
 
     def _refuse(self, error: ScenarioError) -> None:
         """A layout that cannot be. The place is of a file that nobody has."""
@@ -262,12 +307,42 @@ class Space:
         """The layout as one form of all partitions."""
         row = self.now()[0]
         row[[*columns]] = numbers
+        # Work that is told by cores is found for the layout.
+        quick = None if self.scenario.resolved.asked else self._near(row)
         try:
-            number = solver.add_whole(settled(self.applied(row)).spec())
+            if quick is None:
+                spec = settled(self.applied(row)).spec()
+                quick = spec, json.dumps(spec)
+            number = solver.add_whole(*quick)
         except ScenarioError as error:
             self._refuse(error)
             return None
         return (number,) * len(self.base)
+
+    def _near(self, row: Rows) -> tuple[Spec, str] | None:
+        """The layout of a row, but for work that is told by cores, with no more read anew than what
+        it changes; None for what cannot be, or has to be read as a whole.
+        """
+        return None if self._nearby is None else self._nearby.layout(self.changes(row), "advised")
+
+    @functools.cached_property
+    def _nearby(self) -> Nearby | None:
+        """Layouts near to that of the scenario: each of several of a kind that may change has a
+        table of its own. None where these would be other ones.
+        """
+        ones = [self.scenario.partitions[at] for at in {one.partition for one in self.variables}]
+        kinds: dict[str, object] = {
+            f"partition.{spelt(one.name)}.name": one.name for one in ones if _is_one_of(one)
+        }
+        if not self.held and not kinds:
+            return Nearby.of(self.scenario)
+        try:
+            base = self.scenario.with_({**self.held, **kinds})
+        except ScenarioError:
+            return None
+        found = base.playing(self.scenario.resolved.found)
+        same = found.layout_spec()["partitions"] == self.scenario.layout_spec()["partitions"]
+        return Nearby.of(base) if same else None
 
     def _loaded(
         self, partitions: Sequence[int], columns: Sequence[int], numbers: Numbers
@@ -277,7 +352,8 @@ class Space:
         for at, number in zip(columns, numbers, strict=True):
             row[at] = number
         try:
-            spec = self.applied(row).layout_spec()
+            quick = self._near(row)
+            spec = self.applied(row).layout_spec() if quick is None else quick[0]
         except ScenarioError as error:
             self._refuse(error)
             return None
@@ -306,6 +382,12 @@ def held_homes(scenario: Scenario) -> dict[str, object]:
     now = scenario.layout_spec()["partitions"]
     kept = {_path(one["name"]) for one, other in zip(now, same, strict=True) if one == other}
     return {path: home for path, home in homes.items() if path in kept}
+
+
+def _is_one_of(one: PlacedPartition) -> bool:
+    """Whether it is one of several of a kind; threads that do their input and output are none."""
+    name = one.table.name
+    return one.table.count > 1 and one.name.removeprefix(name).isdecimal()
 
 
 def _path(name: str) -> str:

@@ -10,6 +10,7 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{Doing, State};
+use crate::steady::queues::halts::Guest;
 use crate::steady::settle::{settle_from_above, ROUGHLY, SETTLED};
 use crate::steady::windows::weights::{entitle, limits, refuse_mixed_groups, weigh};
 use crate::steady::zvm::park::settle_parked;
@@ -56,6 +57,7 @@ impl Layouts {
             .map(form)
             .collect::<Result<_, SolveFault>>()?;
         number_workloads(&mut forms);
+        share_polling(&mut forms);
         let first: Vec<&Form> = forms.iter().map(|of| &of[0]).collect();
         refuse_mixed_groups(&first)?;
         let mut own = State::new(spec, limits(spec), tree, &first);
@@ -314,6 +316,21 @@ fn number_workloads(forms: &mut [Vec<Form>]) {
     for form in forms.iter_mut().flatten() {
         form.first_workload = next;
         next += form.workloads.len();
+    }
+}
+
+/// What KVM's polling comes to is worked out once for all guests for which it does the same.
+fn share_polling(forms: &mut [Vec<Form>]) {
+    let mut known: Vec<Guest> = Vec::new();
+    for guest in forms
+        .iter_mut()
+        .flatten()
+        .filter_map(|form| form.threads.kvm.as_mut())
+    {
+        match known.iter().find(|other| other.does_as(guest)) {
+            Some(other) => guest.share(other),
+            None => known.push(guest.clone()),
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
-from typing import cast
+from typing import NamedTuple, cast
 
 from homenode.model.catalog.flatten import machine_spec, pipeline_spec
 from homenode.model.catalog.profile_model import undrained
@@ -39,6 +39,7 @@ from homenode.model.spec import (
     LimitsSpec,
     LoadSpec,
     LoopsSpec,
+    MachineSpec,
     PairsSpec,
     PartitionSpec,
     PoolSpec,
@@ -58,10 +59,22 @@ to who waits for one. Assumed, 2,000 to 20,000.
 """
 
 
-def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
-    """The engine's input (`crates/engine/src/spec/`)."""
-    pools = {pool.name: index for index, pool in enumerate(resolved.pools)}
-    groups = {group.name: index for index, group in enumerate(resolved.groups)}
+Ways = tuple[bool, bool, bool]
+"""Whether its work streams, and copies, and whether tables of translations are walked."""
+
+
+class Flat(NamedTuple):
+    """What of the engine's input was made before."""
+
+    partitions: Mapping[int, PartitionSpec]
+    """By place."""
+    machines: dict[Ways, MachineSpec]
+    """The machine, by what of it is told; more are added."""
+
+
+def flatten(name: str, run: Run, resolved: Resolved, known: Flat | None = None) -> Spec:
+    """The engine's input (`crates/engine/src/spec/`), but for what is `known` of it."""
+    partitions_known, machines = known or Flat({}, {})
     cgroups = [group.spec() for group in resolved.cgroups]
     limits: LimitsSpec = {}
     if resolved.groups:
@@ -72,12 +85,14 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         limits["resource_pools"] = list(resolved.resource_pools)
     if resolved.changes:
         limits["changes"] = list(resolved.changes)
-    partitions = [_partition(one, resolved, pools, groups) for one in resolved.partitions]
-    if pipeline_spec(resolved.machine) is None:
-        partitions = [_undrained(one) for one in partitions]
+    partitions = _partitions(resolved, partitions_known)
     streams, copies = any(map(_goes_in_order, partitions)), any(map(_copies, partitions))
     hosts = [partition.host for partition in resolved.partitions if partition.host is not None]
-    walks = any(host.virtualized is not None for host in hosts)
+    ways = streams, copies, any(host.virtualized is not None for host in hosts)
+    if ways not in machines:
+        machines[ways] = machine_spec(
+            resolved.machine, streams=ways[0], copies=ways[1], walks=ways[2]
+        )
     return {
         "name": name,
         "seed": run.seed,
@@ -85,11 +100,25 @@ def flatten(name: str, run: Run, resolved: Resolved) -> Spec:
         "duration_ns": run.duration,
         "interval_ns": run.interval_ns,
         "record_dispatches": run.record_dispatches,
-        "machine": machine_spec(resolved.machine, streams=streams, copies=copies, walks=walks),
+        "machine": machines[ways],
         "pools": _pools(resolved),
         **limits,
         "partitions": partitions,
     }
+
+
+def _partitions(resolved: Resolved, known: Mapping[int, PartitionSpec]) -> list[PartitionSpec]:
+    pools = {pool.name: index for index, pool in enumerate(resolved.pools)}
+    groups = {group.name: index for index, group in enumerate(resolved.groups)}
+    drains = pipeline_spec(resolved.machine) is not None
+    found: list[PartitionSpec] = []
+    for at, one in enumerate(resolved.partitions):
+        made = known.get(at)
+        if made is None:
+            made = _partition(one, resolved, pools, groups)
+            made = made if drains else _undrained(made)
+        found.append(made)
+    return found
 
 
 def _steps(resolved: Resolved, key: str) -> StepsSpec | None:

@@ -24,6 +24,7 @@ from homenode.model.scenario.host.placing import Hosted, is_host, place_on_host,
 from homenode.model.scenario.host.refuse import check_host, refuse_host_words
 from homenode.model.scenario.interrupts import check_interrupts
 from homenode.model.scenario.io_threads import check_io_threads, with_io_threads
+from homenode.model.scenario.known import Known
 from homenode.model.scenario.loads import check_loads, place_of_load, with_loads
 from homenode.model.scenario.mainframe.kinds import is_mainframe
 from homenode.model.scenario.mainframe.placing import Mainframe, divide_cores, place_in_mainframe
@@ -40,37 +41,37 @@ from homenode.model.scenario.strict import check_strict
 
 
 def resolve(
-    file: ScenarioFile, document: Document, folder: FilePath, *, held: Sequence[object] = ()
+    file: ScenarioFile,
+    document: Document,
+    folder: FilePath,
+    *,
+    held: Sequence[object] = (),
+    known: Known | None = None,
 ) -> Resolved:
     """Decide everything the file leaves open, and check all of it.
 
     All that is wrong is raised at once, in the order of the file; `folder` is where files that the
     scenario names are looked for. `held` is what is told of work of the layout that this one was
-    changed from, which need not fit here.
+    changed from, which need not fit here. What is `known` of a layout that has most of its tables
+    is not found, and these are not checked by themselves, once more; what is wrong is then told at
+    any place.
     """
     problems = Problems(document, ScenarioError)
     checks.check_run(file.run, problems)
     checks.check_pools(file.pool, problems)
-    machine = choose_machine(file.machine, document, folder, problems)
+    told = None if known is None else known.machine
+    machine = told or choose_machine(file.machine, document, folder, problems)
     if machine is not None and is_host(machine):
-        file = with_usual_guests(file, machine, problems)
+        file = with_usual_guests(file, machine, problems, {} if known is None else known.usual)
     entries = spell_out(file.partition, problems)
     rows = list(enumerate(file.partition))
-    profiles = _profiles(rows, document, folder, problems)
+    profiles = _profiles(rows, document, folder, problems, known)
     if machine is None:
         problems.raise_any()
         raise AssertionError("a machine that cannot be had is noted as a problem")
     pools = (Pool(name=DEFAULT_POOL), *file.pool)
-    checks.check_placing(file.machine.placing, machine, problems)
-    refuse_words(file, machine, problems)
-    (check_host if is_host(machine) else refuse_host_words)(file, machine, problems)
-    check_resource_pools(file, machine, problems)
-    for row, table in rows:
-        checks.check_partition(table, row, machine, [pool.name for pool in pools], problems)
-        first = place_of_load(document, row)
-        checks.check_burst(table.workload, first, profiles[row], machine, problems)
-        check_loads(table, row, machine, problems)
-        check_interrupts(table, row, machine, problems)
+    new = rows if known is None else [one for one in rows if one[0] not in known.usual]
+    _check_tables(file, new, profiles, machine, problems)
     mainframe, hosted, before = None, None, len(problems)
     if is_mainframe(machine):
         mainframe = place_in_mainframe(file, entries, machine, problems)
@@ -117,16 +118,44 @@ def resolve(
     return resolved
 
 
+def _check_tables(
+    file: ScenarioFile,
+    rows: Sequence[tuple[int, Partition]],
+    profiles: Mapping[int, Numbers],
+    machine: MachineDescription,
+    problems: Problems,
+) -> None:
+    """What can be said of each table by itself, or beside those of the machine; of partitions only
+    of those in these rows.
+    """
+    if len(rows) < len(file.partition):
+        file = file.model_copy(update={"partition": [table for _, table in rows]})
+    names = [DEFAULT_POOL, *(pool.name for pool in file.pool)]
+    checks.check_placing(file.machine.placing, machine, problems)
+    refuse_words(file, machine, problems)
+    (check_host if is_host(machine) else refuse_host_words)(file, machine, problems)
+    check_resource_pools(file, machine, problems)
+    for row, table in rows:
+        checks.check_partition(table, row, machine, names, problems)
+        first = place_of_load(problems.document, row)
+        checks.check_burst(table.workload, first, profiles[row], machine, problems)
+        check_loads(table, row, machine, problems)
+        check_interrupts(table, row, machine, problems)
+
+
 def _profiles(
     rows: Sequence[tuple[int, Partition]],
     document: Document,
     folder: FilePath,
     problems: Problems,
+    known: Known | None,
 ) -> dict[int, Numbers]:
     """By row; those of one kind that were changed one by one share what they were read as."""
     read: dict[int, Numbers] = {}
-    found: dict[int, Numbers] = {}
+    found: dict[int, Numbers] = {} if known is None else dict(known.profiles)
     for row, table in rows:
+        if row in found:
+            continue
         choice = table.workload.profile
         place = (*place_of_load(document, row), "profile")
         numbers = read.get(id(choice)) or choose_profile(choice, place, folder, problems)

@@ -8,6 +8,8 @@
 //! idle. Where they come in turn halts are less varied than by chance: Erlang's, of as many stages
 //! as take turns.
 
+use std::sync::{Arc, OnceLock};
+
 use crate::hypervisor::halt::next_poll_ns;
 use crate::spec::Kvm;
 use crate::steady::queues::chances::erlang_b;
@@ -101,17 +103,81 @@ fn on_one(vps: usize, busy: f64, again: f64, fresh: f64) -> Vec<f64> {
 
 /// What is told of as much taken as lets it add up to so many busy ones, the logarithm of
 /// which is so much at most.
+///
+/// It is found by halving, of which most steps are known beforehand from where it is about.
 pub(in crate::steady) fn adding_up(busy: f64, most: f64, of: impl Fn(f64) -> Vec<f64>) -> Vec<f64> {
+    let sum = |at: f64| of(at.exp()).iter().sum::<f64>();
+    let mut about = About::of(busy, most, &sum);
     let (mut low, mut high) = (-MOST_TAKEN, most);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
-        if of(middle.exp()).iter().sum::<f64>() < busy {
+        if about.is_less(middle, |at| sum(at) < busy) {
             low = middle;
         } else {
             high = middle;
         }
     }
     of(low.exp())
+}
+
+/// Halvings before secants: beyond them the sum is nearly a power of what is taken.
+const FIRST: usize = 5;
+/// Secants, and where one is near enough.
+const SECANTS: usize = 12;
+const NEAR: f64 = 3e-10;
+
+/// Where something that grows comes to a number: up to one place it is less, from another on not.
+struct About {
+    less: f64,
+    more: f64,
+}
+
+impl About {
+    /// Of a sum that grows, by halvings first and then by secants of logarithms, of which an end
+    /// that stays twice counts half (the Illinois method).
+    fn of(wanted: f64, most: f64, sum: &impl Fn(f64) -> f64) -> Self {
+        let mut about = Self {
+            less: -MOST_TAKEN,
+            more: most,
+        };
+        let (mut low, mut high, mut was_less) = (None, None, None);
+        for step in 0..FIRST + SECANTS {
+            let at = match (low, high) {
+                (Some(low), Some(high)) if step >= FIRST => {
+                    (about.less * high - about.more * low) / (high - low)
+                }
+                _ => 0.5 * (about.less + about.more),
+            };
+            let found = sum(at);
+            let off = (found / wanted).ln();
+            let stays = step > FIRST && was_less == Some(found < wanted);
+            let part = if stays { 0.5 } else { 1.0 };
+            was_less = Some(found < wanted);
+            if found < wanted {
+                (about.less, low) = (at, Some(off));
+                high = high.map(|end: f64| part * end);
+            } else {
+                (about.more, high) = (at, Some(off));
+                low = low.map(|end: f64| part * end);
+            }
+            if off.abs() < NEAR {
+                about.is_less(at - NEAR, |at| sum(at) < wanted);
+                about.is_less(at + NEAR, |at| sum(at) < wanted);
+                break;
+            }
+        }
+        about
+    }
+
+    /// Whether it is less there, which is looked up where it is not known.
+    fn is_less(&mut self, at: f64, look: impl Fn(f64) -> bool) -> bool {
+        if at <= self.less || at >= self.more {
+            return at <= self.less;
+        }
+        let less = look(at);
+        *(if less { &mut self.less } else { &mut self.more }) = at;
+        less
+    }
 }
 
 /// Mean halts for which polling is worked out, from the shortest on, each so much longer [ns].
@@ -128,19 +194,35 @@ const ROUNDS: usize = 100;
 pub(in crate::steady) struct Guest {
     /// The way out of the guest and back [ns].
     pub path_ns: f64,
+    kvm: Kvm,
     /// By stages and mean halts: for how long one polls [ns], and the share of halts that end
-    /// meanwhile.
-    polling: Vec<Vec<(f64, f64)>>,
+    /// meanwhile. Each is worked out when it is asked for: a layout asks for a few of them.
+    polling: Arc<[OnceLock<(f64, f64)>]>,
 }
 
 impl Guest {
     pub fn of(kvm: &Kvm) -> Self {
-        let halts = || (0..HALTS).map(|at| SHORTEST_NS * LONGER.powi(at as i32));
-        let stages = |power: usize| halts().map(|ns| polling(kvm, ns, 1 << power)).collect();
         Self {
             path_ns: (kvm.exit_ns + kvm.entry_ns) as f64,
-            polling: (0..STAGES).map(stages).collect(),
+            kvm: kvm.clone(),
+            polling: vec![OnceLock::new(); STAGES * HALTS].into(),
         }
+    }
+
+    /// Whether KVM does the same for another.
+    pub fn does_as(&self, other: &Self) -> bool {
+        self.kvm == other.kvm
+    }
+
+    /// Know what is known of another for which it does the same.
+    pub fn share(&mut self, other: &Self) {
+        self.polling = Arc::clone(&other.polling);
+    }
+
+    /// The same of halts of one of the means, and of so many stages as a power of two.
+    fn known(&self, power: usize, at: usize) -> (f64, f64) {
+        let halt_ns = || SHORTEST_NS * LONGER.powi(at as i32);
+        *self.polling[power * HALTS + at].get_or_init(|| polling(&self.kvm, halt_ns(), 1 << power))
     }
 
     /// Of halts of this mean and so many stages: for how long one polls [ns], and the share that
@@ -150,8 +232,8 @@ impl Guest {
         let (at, along) = between((halt_ns / SHORTEST_NS).max(1.0).ln() / LONGER.ln(), HALTS);
         let mean = |pick: fn(&(f64, f64)) -> f64| {
             let of = |power: usize| {
-                let (a, b) = (&self.polling[power][at], &self.polling[power][at + 1]);
-                pick(a) + along * (pick(b) - pick(a))
+                let (a, b) = (self.known(power, at), self.known(power, at + 1));
+                pick(&a) + along * (pick(&b) - pick(&a))
             };
             of(power) + part * (of(power + 1) - of(power))
         };
@@ -309,6 +391,29 @@ mod tests {
                     each.windows(2).all(|two| two[0] >= two[1] - 1e-9),
                     "{each:?}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn halvings_that_are_known_beforehand_change_nothing() {
+        let plainly = |busy: f64, of: &dyn Fn(f64) -> Vec<f64>| {
+            let (mut low, mut high) = (-MOST_TAKEN, MOST_TAKEN);
+            for _ in 0..HALVINGS {
+                let middle = 0.5 * (low + high);
+                let sum: f64 = of(middle.exp()).iter().sum();
+                *(if sum < busy { &mut low } else { &mut high }) = middle;
+            }
+            of(low.exp())
+        };
+        for vps in [1, 2, 4, 8, 24, 64] {
+            for again in [0.0, 0.3, 0.75, 1.0] {
+                for step in 0..60 {
+                    let busy = f64::from(vps as u32) * (f64::from(step) / 50.0).powi(3);
+                    let of = |taken: f64| by_taken(taken, vps, again, 0.1 * (1.0 - again) * busy);
+                    let told = adding_up(busy, MOST_TAKEN, of);
+                    assert_eq!(told, plainly(busy, &of), "{vps} {again} {busy}");
+                }
             }
         }
     }

@@ -63,14 +63,21 @@ def is_host(machine: MachineDescription) -> bool:
 
 
 def with_usual_guests(
-    file: ScenarioFile, machine: MachineDescription, problems: Problems
+    file: ScenarioFile,
+    machine: MachineDescription,
+    problems: Problems,
+    known: Mapping[int, Partition],
 ) -> ScenarioFile:
     """The file with Linux where it names no guest, which elsewhere means AIX; processes of the host
-    have no guest's ticks and daemons where nobody writes them.
+    have no guest's ticks and daemons where nobody writes them. `known` are, by row, tables of which
+    that is found already.
     """
     # Xen and ESXi run virtual machines only.
     processes = not (isinstance(machine.hypervisor, Credit2Host) or is_esxi(machine))
-    tables = [_usual(one, row, processes, problems) for row, one in enumerate(file.partition)]
+    tables = [
+        known.get(row) or _usual(one, row, processes, problems)
+        for row, one in enumerate(file.partition)
+    ]
     return file.model_copy(update={"partition": tables})
 
 

@@ -126,7 +126,8 @@ def _check_cpus(
     cpus: Sequence[int] | None, path: Path, machine: MachineDescription, problems: Problems
 ) -> None:
     """Processors that there are."""
-    beyond = [cpu for cpu in cpus or () if cpu >= min(machine.host_cpus, MOST_CPUS)]
+    most = min(machine.host_cpus, MOST_CPUS)
+    beyond = [cpu for cpu in cpus or () if cpu >= most]
     if beyond:
         last = machine.host_cpus - 1
         there = f"{machine.title} has the processors 0 to {last}"

@@ -95,7 +95,7 @@ def _check_mode(kind: PartitionKind, table: Partition, path: Path, problems: Pro
     allowed = _ALLOWED[kind.mode]
     here = _types_path(table, path)
     foreign = [one for one in dict.fromkeys(kind.types) if one not in allowed]
-    told = here in problems.document.positions.spots
+    told = problems.document.value(here) is not None
     if foreign:
         there = f"a partition in {_mode(kind.mode)} has no {_PLURAL[foreign[0]]}"
         other = f'type = "{allowed[0]}"'
@@ -193,7 +193,7 @@ def _check_limit(
         return
     key = "virtual" if isinstance(table.processors, Shared) else "cores"
     here: Path = (*path, "processors", key)
-    if here not in problems.document.positions.spots:
+    if problems.document.value(here) is None:
         here = (*path, "processors", "types")
     span = f"{shown(0)} to {shown(numbers - 1)}"
     lift = 'lift it with [machine.zvm] processors = { value = ..., why = "..." }'
@@ -227,7 +227,7 @@ def check_types(
     for row, table in enumerate(tables):
         for kind, count in kinds[row].counts.items():
             here = _types_path(table, ("partition", row))
-            if here not in problems.document.positions.spots:
+            if problems.document.value(here) is None:
                 here = ("partition", row, "processors")
             if not available.get(kind):
                 said = f"{machine.title} has no {_PLURAL[kind]} here, its cores are {there}"

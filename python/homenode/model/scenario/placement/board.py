@@ -65,14 +65,18 @@ class Board:
         self.machine = machine
         self.robs = robs
         self.free_cores = [list(machine.active_cores_of(chip)) for chip in range(machine.chips)]
-        self.capacity = [float(len(cores)) for cores in self.free_cores]
+        self.built = [len(cores) for cores in self.free_cores]
+        """Active cores of each chip."""
+        self.capacity = [float(count) for count in self.built]
+        self.domains = [machine.domain_of(chip) for chip in range(machine.chips)]
+        """The memory domain beside each chip."""
         self.each_domain = machine.memory.maximum.value / machine.domains
         self.memory = [self.each_domain] * machine.domains
 
     @property
     def active_chips(self) -> list[int]:
         """Chips that have active cores."""
-        return [chip for chip in range(self.machine.chips) if self.machine.active_cores_of(chip)]
+        return [chip for chip, cores in enumerate(self.built) if cores]
 
     def chips_of(self, node: int) -> range:
         """Chips of a node."""
@@ -92,7 +96,7 @@ class Board:
 
     def domains_of(self, chips: Iterable[int]) -> list[int]:
         """The memory domains beside chips, each once."""
-        return list(dict.fromkeys(self.machine.domain_of(chip) for chip in chips))
+        return list(dict.fromkeys(self.domains[chip] for chip in chips))
 
     def room(self, wish: Wish, chips: Sequence[int]) -> tuple[float, float]:
         """Cores and bytes left on chips together."""

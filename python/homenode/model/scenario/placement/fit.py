@@ -61,19 +61,19 @@ def _chip(board: Board, wish: Wish, nodes: Sequence[int]) -> int | None:
     one of the fullest node.
     """
     lies = wish.lies or {}
-    of_node = {node: _whole(board, wish, board.chips_of(node)) for node in nodes}
-
-    def key(chip: int) -> tuple[float, float, float, int]:
-        stated = lies.get(board.machine.domain_of(chip), 0)
-        return (
-            -stated,
-            _whole(board, wish, [chip]),
-            of_node[chip // board.machine.chips_per_node],
-            chip,
-        )
-
-    active = (c for node in nodes for c in board.chips_of(node) if board.machine.active_cores_of(c))
-    return min((chip for chip in active if board.fits(wish, [chip])), key=key, default=None)
+    active = (c for node in nodes for c in board.chips_of(node) if board.built[c])
+    rooms = {
+        chip: (-lies.get(board.domains[chip], 0), _whole(board, wish, [chip]))
+        for chip in active
+        if board.fits(wish, [chip])
+    }
+    best = min(rooms.values(), default=None)
+    alike = [chip for chip, room in rooms.items() if room == best]
+    if len(alike) < 2:
+        return alike[0] if alike else None
+    each = board.machine.chips_per_node
+    of_node = {n: _whole(board, wish, board.chips_of(n)) for n in {chip // each for chip in alike}}
+    return min(alike, key=lambda chip: (of_node[chip // each], chip))
 
 
 def _whole(board: Board, wish: Wish, chips: Sequence[int]) -> float:
@@ -83,7 +83,7 @@ def _whole(board: Board, wish: Wish, chips: Sequence[int]) -> float:
     without being any fuller.
     """
     cores, memory = board.room(wish, chips)
-    built = sum(len(board.machine.active_cores_of(chip)) for chip in chips)
+    built = sum(board.built[chip] for chip in chips)
     of_cores = cores / built if built else 0.0
     return round(of_cores + memory / (board.each_domain * len(board.domains_of(chips))), _DIGITS)
 
