@@ -1,17 +1,23 @@
 //! Over which of the lots that it may use a thread's time is spread.
 //!
-//! Who prefers no processor goes on until the lots that it may use are used alike. Under Xen a
+//! Who prefers no processor goes on until the lots that it may use are used alike, by what each
+//! partition has of them: where there are more than processors these are shared by weight, also
+//! those of sets that overlap (`fair.rs`), and who has less for its weight where others are kept to
+//! is elsewhere. Under Xen a
 //! virtual processor that prefers some takes one of these whenever it wakes and finds one without
 //! work, and any other of its run queue if it finds none. It comes back to them when its processor
 //! is looked at anew and one of them is free: after its credit is used up, or when it wakes again.
 //! So who runs for short only is away as often as it finds its processors taken (Erlang's loss
 //! formula), and who runs for long while more are there than these.
 
+use crate::steady::hosts::fair::{fair, Claim};
 use crate::steady::layout::host::{Doers, Host, Lot, Unit};
 use crate::steady::queues::overflow::Offered;
 
-/// Rounds in which threads are spread.
-const ROUNDS: usize = 40;
+/// Most rounds in which threads are spread, and part of their time that moves in one below which
+/// they are at rest.
+const ROUNDS: usize = 200;
+const AT_REST: f64 = 1e-9;
 
 /// Part of the time that remains on either side, so that it may grow again.
 const LITTLE: f64 = 1e-9;
@@ -33,18 +39,64 @@ impl Host {
         if self.lots.len() <= queues {
             return;
         }
-        let busy: Vec<f64> = doers.iter().map(|of| of.busy).collect();
+        let has = self.keep_apart(queues, doers);
         let prefer = self.units.iter().any(|unit| !unit.likes.is_empty());
         let mut away = vec![vec![None; queues]; self.units.len()];
         for _ in 0..ROUNDS {
-            let used = self.used(&busy);
+            let mut used = vec![0.0; self.lots.len()];
+            for (unit, has) in self.units.iter().zip(&has) {
+                let each = unit.lots.iter();
+                each.for_each(|(lot, share)| used[*lot] += share * has[self.lots[*lot].queue]);
+            }
             if prefer {
                 away = self.away(queues, doers);
             }
+            let mut moved = 0.0_f64;
             for (unit, away) in self.units.iter_mut().zip(&away) {
-                spread(unit, &self.lots, &used, away);
+                moved = moved.max(spread(unit, &self.lots, &used, away));
+            }
+            if moved < AT_REST {
+                break;
             }
         }
+    }
+
+    /// What each unit has in each queue, by its time there [processors]: by weight where there are
+    /// too few. Puts it where it has that.
+    fn keep_apart(&mut self, queues: usize, doers: &[Doers]) -> Vec<Vec<f64>> {
+        let pools = self.lots.iter().map(|lot| lot.pool + 1).max().unwrap_or(0);
+        let mut cores = vec![0.0; pools];
+        for lot in &self.lots {
+            cores[lot.pool] += (lot.cpus - lot.taken).max(0.0);
+        }
+        let mut has: Vec<Vec<f64>> = Vec::with_capacity(self.units.len());
+        let (mut claims, mut seats) = (Vec::new(), Vec::new());
+        for (at, unit) in self.units.iter().enumerate() {
+            let of = &doers[unit.partition];
+            has.push(vec![of.busy.min(of.within) * unit.share; queues]);
+            for queue in 0..queues {
+                let here = |lot: &usize| self.lots[*lot].queue == queue;
+                let there = || unit.lots.iter().filter(|(lot, _)| here(lot));
+                let part: f64 = unit.share * there().map(|(_, part)| part).sum::<f64>();
+                let mut pools: Vec<usize> = there().map(|(lot, _)| self.lots[*lot].pool).collect();
+                pools.sort_unstable();
+                pools.dedup();
+                if part > 0.0 {
+                    seats.push((at, queue, part));
+                    claims.push(Claim {
+                        weight: (of.weight * part).max(1e-12),
+                        most: of.busy.min(of.within) * part,
+                        pools,
+                    });
+                }
+            }
+        }
+        for ((at, queue, part), share) in seats.into_iter().zip(fair(&cores, &claims)) {
+            let unit = &mut self.units[at];
+            has[at][queue] = share.cores * unit.share / part;
+            unit.keep_to(&self.lots, queue, &share.pools);
+        }
+        has
     }
 
     /// By unit, the share of its time in each queue in which it is not where it prefers to be; none
@@ -117,17 +169,48 @@ impl Host {
     }
 }
 
+impl Unit {
+    /// Is in these sets of lots only of those of a queue, as before or by their processors.
+    fn keep_to(&mut self, lots: &[Lot], queue: usize, pools: &[usize]) {
+        let stays = |lot: usize| pools.contains(&lots[lot].pool);
+        let here = |lot: usize| lots[lot].queue == queue;
+        let all: f64 = self
+            .lots
+            .iter()
+            .filter(|(lot, _)| here(*lot))
+            .map(|of| of.1)
+            .sum();
+        let kept = |(lot, _): &&(usize, f64)| here(*lot) && stays(*lot);
+        let cpus: f64 = self
+            .lots
+            .iter()
+            .filter(kept)
+            .map(|(lot, _)| lots[*lot].cpus)
+            .sum();
+        for (lot, share) in self.lots.iter_mut().filter(|(lot, _)| here(*lot)) {
+            *share = if stays(*lot) {
+                all * lots[*lot].cpus / cpus
+            } else {
+                0.0
+            };
+        }
+    }
+}
+
 /// Moves a unit's time from lots that are used more to those that are used less, of each queue, and
-/// of those that it prefers and the others by themselves.
-fn spread(unit: &mut Unit, lots: &[Lot], used: &[f64], away: &[Option<f64>]) {
+/// of those that it prefers and the others by themselves; the most that this changed in one.
+fn spread(unit: &mut Unit, lots: &[Lot], used: &[f64], away: &[Option<f64>]) -> f64 {
     // Time in each queue, in what is preferred there and elsewhere: before and now.
     let mut sums = vec![[[0.0; 2]; 2]; away.len()];
+    let before: Vec<f64> = unit.lots.iter().map(|(_, share)| *share).collect();
     for (at, share) in &mut unit.lots {
         let lot = &lots[*at];
         let elsewhere = usize::from(away[lot.queue].is_some() && !unit.likes.contains(at));
         let sum = &mut sums[lot.queue][elsewhere];
         sum[0] += *share;
-        *share /= (used[*at] / lot.cpus).max(0.01).sqrt();
+        *share /= (used[*at] / (lot.cpus - lot.taken).max(1e-9))
+            .max(0.01)
+            .sqrt();
         sum[1] += *share;
     }
     for (at, share) in &mut unit.lots {
@@ -141,6 +224,10 @@ fn spread(unit: &mut Unit, lots: &[Lot], used: &[f64], away: &[Option<f64>]) {
         };
         *share *= part / sum[1].max(1e-300);
     }
+    let pairs = unit.lots.iter().zip(before);
+    pairs
+        .map(|((_, share), before)| (share - before).abs())
+        .fold(0.0, f64::max)
 }
 
 #[cfg(test)]
@@ -176,6 +263,8 @@ mod tests {
             variance: busy * (1.0 - busy / most),
             most,
             stay_ns,
+            within: f64::INFINITY,
+            weight: busy,
         }
     }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::hypervisor::policies::{quota, Member};
 use crate::spec::{Cgroup, Policy};
-use crate::steady::hosts::quotas::{Part, Sharing};
+use crate::steady::hosts::pauses::Pauses;
+use crate::steady::hosts::quotas::{limits, Part, Sharing};
 use crate::steady::hosts::stops::last_slices;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Lot, Unit};
@@ -27,7 +28,7 @@ impl State {
             .collect();
         let mut waits = vec![0.0; forms.len()];
         let (cores, parts) = (cores_by_pool(host), parts(host));
-        let (granted, unlimited) = self.granted(host, (&cores, &parts), forms, &wants);
+        let (granted, unlimited, runs) = self.granted(host, (&cores, &parts), forms, &wants);
         for (pool, cores) in cores.iter().enumerate() {
             let there = parts.iter().filter(|(at, ..)| *at == pool);
             let units: Vec<_> = there.map(|(_, of, share)| (*of, *share)).collect();
@@ -55,13 +56,7 @@ impl State {
                 crowded
             };
             doing.quota = quotas[at];
-            // While its group may run it works or polls; then it does neither.
-            let runs = doing.load.vps + doing.polls / doing.served.max(1e-6);
-            let served = if doing.polls > 0.0 {
-                served.min(doing.quota / runs)
-            } else {
-                served
-            };
+            doing.runs += 0.5 * self.pace * (runs[at].clamp(1e-3, 1.0) - doing.runs);
             let before = doing.served;
             doing.served += 0.5 * self.pace * (served.clamp(1e-6, 1.0) - before);
             doing.let_run = doing.served;
@@ -76,17 +71,24 @@ impl State {
         change
     }
 
-    /// Processors that each partition gets, and those that it has while no quota stops it.
+    /// Processors that each partition gets, those that it has while no quota stops it, and the
+    /// share of the time in which none stops those that poll.
     fn granted(
         &self,
         host: &Host,
         (cores, parts): (&[f64], &[(usize, usize, f64)]),
         forms: &[&Form],
         wants: &[f64],
-    ) -> (Vec<f64>, Vec<f64>) {
+    ) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let told: Vec<Part> = parts
             .iter()
             .map(|own| part(own, forms[own.1], &self.doing[own.1], wants[own.1]))
+            .zip(parts)
+            .map(|(part, (_, at, share))| Part {
+                polls: share * self.doing[*at].may_poll / self.doing[*at].runs,
+                at_once: part.at_once * at_work(host, forms[*at], &self.doing[*at]),
+                ..part
+            })
             .collect();
         let sharing = Sharing {
             cgroups: &host.cgroups,
@@ -95,13 +97,15 @@ impl State {
         };
         let shares = sharing.share_out();
         let (mut granted, mut unlimited) = (vec![0.0; forms.len()], vec![0.0; forms.len()]);
+        let mut runs = vec![0.0; forms.len()];
         for (at, (_, partition, share)) in parts.iter().enumerate() {
             granted[*partition] += shares.used[at];
             // Of what has work now: what waits until they may run is made up for later.
             let now = share * self.doing[*partition].load.vps;
             unlimited[*partition] += shares.running[at].min(now).max(shares.used[at]);
+            runs[*partition] += share * shares.runs[at];
         }
-        (granted, unlimited)
+        (granted, unlimited, runs)
     }
 
     /// Polling takes what work leaves of the processors that it may use.
@@ -154,7 +158,8 @@ fn chain(cgroups: &[Cgroup], group: Option<u16>) -> impl Iterator<Item = usize> 
 /// What a partition's threads want.
 fn wants(doing: &Doing, form: &Form) -> f64 {
     if matches!(form.demand.arrivals, Arrivals::Open(_)) && !doing.load.overrun {
-        doing.cores()
+        let limited = form.threads.kvm.is_some() && form.threads.group.is_some();
+        doing.cores() - if limited { doing.polls } else { 0.0 }
     } else {
         doing.load.vps
     }
@@ -200,7 +205,33 @@ fn part((pool, _, share): &(usize, usize, f64), form: &Form, doing: &Doing, want
             most: share * wants,
         },
         at_once: share * at_once.max(wants),
+        polls: 0.0,
     }
+}
+
+/// Part of those with work on average that have some while quotas let them run: all, but of those
+/// who come back after pauses, which go on while they are stopped.
+fn at_work(host: &Host, form: &Form, doing: &Doing) -> f64 {
+    let Arrivals::Closed(count, away_ns) = form.demand.arrivals else {
+        return 1.0;
+    };
+    let periods = limits(&host.cgroups, form.threads.group);
+    let period_ns = periods.map(|group| host.cgroups[group].period_ns).max();
+    let Some(period_ns) = period_ns.filter(|_| doing.runs < 1.0 && form.workloads.is_empty())
+    else {
+        return 1.0;
+    };
+    let demand = &form.demand;
+    let bursts = demand.bursts.max(1.0);
+    let pause_ns = (away_ns + demand.wait_ns) / bursts;
+    let per_ns = doing.load.bursts_per_ns.max(1e-18);
+    let with_work = (count - per_ns * pause_ns).max(1e-6);
+    let pauses = Pauses {
+        work_ns: (doing.let_run * with_work / per_ns).max(1.0),
+        each_ns: [demand.wait_ns / (bursts - 1.0).max(1e-9), away_ns],
+        long: 1.0 / bursts,
+    };
+    pauses.speed(doing.runs, period_ns as f64)
 }
 
 /// How much units wait for processors of a pool by chance.

@@ -8,18 +8,25 @@
 //! uses = min(wants, part of the time x runs meanwhile), all uses together = quota
 //! ```
 //! One that is stopped earlier, by a quota of its own, leaves the others longer. Members of other
-//! groups that are stopped too have what they have on average.
+//! groups that are stopped too have what they have on average. Virtual processors of KVM that poll
+//! before they halt use the quota up like those that work, and stop with them: they poll for that
+//! part of the time, however little there is to do.
 
 use std::collections::BTreeMap;
 
-use crate::hypervisor::policies::{fill, quota, share_out, Member};
+use crate::hypervisor::policies::{quota, share_out, Member};
 use crate::spec::Cgroup;
+use crate::steady::hosts::weights::{by_pool, Load};
 
 /// Most steps at a time in which groups that are in each other's way come to rest: what is left is
 /// done in the next step of the whole layout.
 const STEPS: usize = 3;
 /// Change of what one uses below which they have [processors].
 const AT_REST: f64 = 1e-9;
+/// Halvings after which the part of the time is found in which a group may run, and the most that
+/// is looked for: what one wants may be more than it gets while nothing stops it.
+const HALVINGS: usize = 80;
+const MOST_OPEN: f64 = 1e9;
 
 /// Threads of a partition that may use the same processors.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +36,15 @@ pub(in crate::steady) struct Part {
     pub member: Member,
     /// How many may run at once, where what waited while they were stopped is made up for.
     pub at_once: f64,
+    /// How many poll beside these while nothing stops them.
+    pub polls: f64,
+}
+
+impl Part {
+    /// What it uses if nothing stops it.
+    fn wants(&self) -> f64 {
+        self.member.most + self.polls
+    }
 }
 
 /// What is shared out.
@@ -39,10 +55,12 @@ pub(in crate::steady) struct Sharing<'a> {
     pub parts: &'a [Part],
 }
 
-/// What each part uses, and what it has while no quota stops it.
+/// What each part uses, what it has while no quota stops it, and the share of the time in which
+/// none does: of those that have all that they want, only if they poll.
 pub(in crate::steady) struct Shares {
     pub used: Vec<f64>,
     pub running: Vec<f64>,
+    pub runs: Vec<f64>,
 }
 
 impl Sharing<'_> {
@@ -57,10 +75,16 @@ impl Sharing<'_> {
             }
         }
         groups.retain(|_, parts| self.may_stop(parts, &limits));
+        let nodes = |(group, parts): (usize, Vec<usize>)| {
+            let nodes = Node::all(&parts, &limits, 1);
+            (group, parts, nodes)
+        };
+        let groups: Vec<(usize, Vec<usize>, Vec<Node>)> = groups.into_iter().map(nodes).collect();
         let mut running = vec![f64::NAN; used.len()];
+        let mut runs = vec![1.0; used.len()];
         for _ in 0..STEPS {
             let mut change = 0.0_f64;
-            for (group, parts) in &groups {
+            for (group, parts, nodes) in &groups {
                 let mut most = used.clone();
                 parts
                     .iter()
@@ -69,7 +93,7 @@ impl Sharing<'_> {
                 parts.iter().for_each(|at| running[*at] = meanwhile[*at]);
                 let before = used.clone();
                 let all = quota(&self.cgroups[*group]);
-                self.use_up((&limits, &running), (parts, 1), all, &mut used);
+                self.use_up((nodes, &running), all, (&mut used, &mut runs));
                 for at in parts {
                     change = change.max((used[*at] - before[*at]).abs());
                 }
@@ -89,7 +113,11 @@ impl Sharing<'_> {
             }
             running[at] = running[at].max(used[at]);
         }
-        Shares { used, running }
+        Shares {
+            used,
+            running,
+            runs,
+        }
     }
 
     /// Groups with a quota that a part is in, the outermost first.
@@ -104,7 +132,7 @@ impl Sharing<'_> {
         let mut wanted: BTreeMap<usize, f64> = BTreeMap::new();
         for at in parts {
             for group in &limits[*at] {
-                *wanted.entry(*group).or_default() += self.parts[*at].member.most;
+                *wanted.entry(*group).or_default() += self.parts[*at].wants();
             }
         }
         let mut each = wanted.iter();
@@ -116,6 +144,13 @@ impl Sharing<'_> {
     fn without_quotas(&self, most: &[f64]) -> Vec<f64> {
         let rooms = vec![f64::INFINITY; self.cgroups.len()];
         let mut all = vec![0.0; self.parts.len()];
+        let load = |part: &Part| Load {
+            pool: part.pool,
+            group: part.member.group,
+            weight: part.member.weight,
+        };
+        let loads: Vec<Load> = self.parts.iter().map(load).collect();
+        let weights = by_pool(self.cgroups, &loads, self.cores.len());
         for (pool, cores) in self.cores.iter().enumerate() {
             let there = (0..self.parts.len()).filter(|at| self.parts[*at].pool == pool);
             let there: Vec<usize> = there.collect();
@@ -124,7 +159,7 @@ impl Sharing<'_> {
                 ..self.parts[*at].member
             });
             let members: Vec<Member> = members.collect();
-            let shares = share_out(self.cgroups, &rooms, &members, *cores);
+            let shares = share_out(self.cgroups, (&weights[pool], &rooms), &members, *cores);
             there
                 .iter()
                 .zip(shares)
@@ -133,49 +168,90 @@ impl Sharing<'_> {
         all
     }
 
-    /// Shares out so much among parts that run together until it is used up; of their groups those
-    /// from this depth on may stop them earlier.
+    /// Shares out so much among those that run together until it is used up; groups within may be
+    /// stopped earlier.
     fn use_up(
         &self,
-        (limits, running): (&[Vec<usize>], &[f64]),
-        (parts, depth): (&[usize], usize),
+        (nodes, running): (&[Node], &[f64]),
         cores: f64,
-        used: &mut [f64],
+        of: (&mut [f64], &mut [f64]),
     ) {
-        let own = |at: usize| limits[at].get(depth).copied().ok_or(at);
-        let mut takers: BTreeMap<Result<usize, usize>, Vec<usize>> = BTreeMap::new();
-        for at in parts {
-            takers.entry(own(*at)).or_default().push(*at);
+        let uses = |open: f64| self.use_all((nodes, running), open);
+        let mut high = 1.0;
+        while uses(high) < cores && high < MOST_OPEN {
+            high *= 2.0;
         }
-        let of = |parts: &Vec<usize>| {
-            let runs: f64 = parts.iter().map(|at| running[*at]).sum();
-            (runs.max(1e-12), self.most((limits, parts, depth)))
-        };
-        let wants: Vec<(f64, f64)> = takers.values().map(of).collect();
-        let shares = fill(cores, &wants);
-        for ((taker, parts), share) in takers.iter().zip(shares) {
-            match taker {
-                Ok(_) => self.use_up((limits, running), (parts, depth + 1), share, used),
-                Err(at) => used[*at] = share,
+        let mut low = 0.0;
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if uses(middle) < cores {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let (used, runs) = of;
+        for node in nodes {
+            match node {
+                Node::Group(_, within) => {
+                    let cores = self.uses((node, running), high);
+                    self.use_up((within, running), cores, (used, runs));
+                }
+                Node::Part(at) => {
+                    let part = &self.parts[*at];
+                    used[*at] = part.member.most.min(high * running[*at]);
+                    if part.polls > 0.0 || used[*at] < part.member.most {
+                        runs[*at] = high.min(1.0);
+                    }
+                }
             }
         }
     }
 
-    /// The most that parts use which groups stop from this depth on.
-    fn most(&self, (limits, parts, depth): (&[Vec<usize>], &[usize], usize)) -> f64 {
-        let mut within: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        let mut sum = 0.0;
-        for at in parts {
-            match limits[*at].get(depth) {
-                Some(group) => within.entry(*group).or_default().push(*at),
-                None => sum += self.parts[*at].member.most,
+    /// What one uses if it may run for such a part of the time, as far as groups within let it.
+    fn uses(&self, (node, running): (&Node, &[f64]), open: f64) -> f64 {
+        match node {
+            Node::Group(group, within) => {
+                let all = self.use_all((within, running), open);
+                all.min(quota(&self.cgroups[*group]))
+            }
+            Node::Part(at) => {
+                let part = &self.parts[*at];
+                part.member.most.min(open * running[*at]) + part.polls * open.min(1.0)
             }
         }
-        let each = within.iter().map(|(group, parts)| {
-            let most = self.most((limits, parts, depth + 1));
-            most.min(quota(&self.cgroups[*group]))
-        });
-        sum + each.sum::<f64>()
+    }
+
+    fn use_all(&self, (nodes, running): (&[Node], &[f64]), open: f64) -> f64 {
+        nodes
+            .iter()
+            .map(|node| self.uses((node, running), open))
+            .sum()
+    }
+}
+
+/// What a group with a quota lets run: a group within it that has one too, or a part.
+enum Node {
+    Group(usize, Vec<Node>),
+    Part(usize),
+}
+
+impl Node {
+    /// Of parts, by the groups with a quota that each is in from this depth on.
+    fn all(parts: &[usize], limits: &[Vec<usize>], depth: usize) -> Vec<Self> {
+        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut nodes = Vec::new();
+        for at in parts {
+            match limits[*at].get(depth) {
+                Some(group) => groups.entry(*group).or_default().push(*at),
+                None => nodes.push(Self::Part(*at)),
+            }
+        }
+        let within = |(group, parts): (usize, Vec<usize>)| {
+            Self::Group(group, Self::all(&parts, limits, depth + 1))
+        };
+        nodes.extend(groups.into_iter().map(within));
+        nodes
     }
 }
 
@@ -216,6 +292,7 @@ mod tests {
                 most: count,
             },
             at_once: count,
+            polls: 0.0,
         }
     }
 
@@ -268,6 +345,24 @@ mod tests {
         comes.member.most = 3.0;
         let both = used(&groups, &[16.0], &[loops(0, 0, 8.0, 100.0), comes]);
         near(&both, &[4.0 / 3.0, 2.0 / 3.0]);
+    }
+
+    #[test]
+    fn who_polls_uses_a_quota_up_while_its_group_runs() {
+        let groups = [group(None, Some(2.0))];
+        let mut comes = loops(0, 0, 0.3, 100.0);
+        (comes.at_once, comes.polls) = (4.0, 3.6);
+        let parts = [loops(0, 0, 8.0, 100.0), comes];
+        let sharing = Sharing {
+            cgroups: &groups,
+            cores: &[16.0],
+            parts: &parts,
+        };
+        let shares = sharing.share_out();
+        // What is left of the quota is for eight that loop and those that poll.
+        let runs = 1.7 / 11.6;
+        near(&shares.used, &[8.0 * runs, 0.3]);
+        near(&shares.runs, &[runs, runs]);
     }
 
     #[test]

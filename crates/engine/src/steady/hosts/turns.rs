@@ -5,9 +5,11 @@ use crate::cost::Refill;
 use crate::hypervisor::numa::next_period_ns;
 use crate::ids::ChipId;
 use crate::spec::Policy;
+use crate::steady::hosts::quotas::limits;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::{Doing, Site, State, NOTHING};
+use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::halts::used;
 use crate::steady::queues::visits::{left_at_one_of, left_by_one_of, left_by_sibling};
 
@@ -17,6 +19,8 @@ use crate::steady::queues::visits::{left_at_one_of, left_by_one_of, left_by_sibl
 struct Halting {
     ns: f64,
     polls: f64,
+    /// The same under quotas; nothing elsewhere.
+    may_poll: f64,
     found: f64,
     squares: f64,
 }
@@ -28,6 +32,7 @@ impl Halting {
         let idle = (vps - load.vps).max(0.0);
         let again = form.again();
         let chips = form.homes.len();
+        let (between_stops, polled) = between_stops(doing, form);
         let used = used(form.filled.vps() as usize, chips, load.vps, again);
         let turns = chips as f64 * idle / vps;
         let stages = 1.0 + (1.0 - again) * (turns - 1.0).max(0.0);
@@ -40,17 +45,34 @@ impl Halting {
             let halt = (1.0 - busy) / (load.wakes_per_ns * share).max(1e-18);
             all.ns += share * halt;
             if let Some(kvm) = &form.threads.kvm {
-                let (poll_ns, ends) = kvm.polling(halt, stages);
-                all.polls += load.wakes_per_ns * share * poll_ns;
+                let (poll_ns, ends) = kvm.polling(between_stops * halt, stages);
+                all.polls += polled * load.wakes_per_ns * share * poll_ns;
                 all.found += share * ends;
             }
         }
         // Nobody polls while others want its processor: as often as it waits itself when it comes.
-        let room = host.room_of(at) * doing.served;
+        let room = host.room_of(at) * (doing.served / doing.runs).min(1.0);
         all.polls *= room;
         all.found *= room;
+        if limits(&host.cgroups, form.threads.group).next().is_some() {
+            all.may_poll = all.polls;
+        }
         all
     }
+}
+
+/// Share of a halt in which no quota stops it, and share of the polling of such halts that is left.
+/// While a quota stops it nobody polls. Who comes from outside is then served at once, by all
+/// together, when it may run again, and after that they come and halt as without a quota; those who
+/// come back after a pause come more often the sooner they are served.
+fn between_stops(doing: &Doing, form: &Form) -> (f64, f64) {
+    let runs = doing.runs;
+    if !matches!(form.demand.arrivals, Arrivals::Open(_)) {
+        return (runs, 1.0);
+    }
+    let busy = doing.served * doing.load.vps;
+    let idle = (f64::from(form.filled.vps()) - busy).max(1e-9);
+    (1.0, (runs - busy * (1.0 - runs) / idle).max(0.0))
 }
 
 impl State {
@@ -109,6 +131,7 @@ impl State {
         let daemons = demand.daemons() * doing.ns[1] + daemon_wakes * own;
         let beside = daemons + halting.polls;
         let doing = &mut self.doing[at];
+        doing.may_poll = halting.may_poll;
         doing.beside = beside.min(left.max(0.0));
         doing.polls = doing.beside * halting.polls / beside.max(1e-18);
         doing.in_use =

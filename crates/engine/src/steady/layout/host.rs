@@ -54,6 +54,10 @@ pub(in crate::steady) struct Doers {
     pub most: f64,
     /// For how long one has its processor at a time [ns]; infinite = for ever.
     pub stay_ns: f64,
+    /// Most that it may use for its quotas and caps [processors].
+    pub within: f64,
+    /// Weight of all that have work, beside all others.
+    pub weight: f64,
 }
 
 /// A host's scheduler as the solver sees it: its constants, and who is where.
@@ -531,6 +535,7 @@ mod tests {
             variance,
             most: 36.0,
             stay_ns: 1e6,
+            ..Doers::default()
         }];
         Pull::of(&tree, &rooms, &doers)
     }

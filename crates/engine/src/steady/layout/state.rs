@@ -170,6 +170,12 @@ pub(in crate::steady) struct Doing {
     pub limited: f64,
     /// On a host, the most cores that quotas leave it, polling included.
     pub quota: f64,
+    /// On a host, the share of the time in which no quota stops it; all of it where it has what it
+    /// wants and does not poll.
+    pub runs: f64,
+    /// On a host, what would poll under its quotas, were those that others use up no matter
+    /// [processors].
+    pub may_poll: f64,
     /// Whom one meets on average over those that run while the first slices of a quota last.
     pub last_slices: f64,
     /// Whether it takes turns with others, all with the whole machine.
@@ -270,6 +276,8 @@ impl Doing {
             served: 1.0,
             let_run: 1.0,
             quota: f64::INFINITY,
+            runs: 1.0,
+            may_poll: 0.0,
             limited: 1.0,
             last_slices: 1.0,
             in_use: f64::from(form.filled.vps()),

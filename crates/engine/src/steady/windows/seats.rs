@@ -1,6 +1,8 @@
 //! On which chips threads of a host run: where they were dealt out to.
 
 use crate::ids::ChipId;
+use crate::spec::Cgroup;
+use crate::steady::hosts::weights::{beside_all, Load};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Doers;
 use crate::steady::layout::state::{Doing, Site, State, NOTHING};
@@ -9,8 +11,7 @@ impl State {
     /// On which chips threads of a host run, and beside whom.
     pub(in crate::steady) fn place_host(&mut self, forms: &[&Form]) {
         let Some(host) = &mut self.host else { return };
-        let each = self.doing.iter().zip(forms);
-        let doers: Vec<Doers> = each.map(|(doing, form)| doers(doing, form)).collect();
+        let doers = doers(&host.cgroups, &self.doing, forms);
         if host.deal(&self.tree, forms, &doers) {
             for (partition, form) in forms.iter().enumerate() {
                 let mut on = vec![0.0; self.tree.chips().len()];
@@ -57,13 +58,32 @@ impl State {
     }
 }
 
-/// What a partition's threads have to do.
-fn doers(doing: &Doing, form: &Form) -> Doers {
-    let load = &doing.load;
-    Doers {
-        busy: load.vps,
-        variance: load.vps_variance,
-        most: f64::from(form.filled.vps()),
-        stay_ns: doing.served * load.vps / load.wakes_per_ns.max(1e-18),
+/// What each partition's threads have to do.
+fn doers(cgroups: &[Cgroup], doing: &[Doing], forms: &[&Form]) -> Vec<Doers> {
+    let of = |(doing, form): (&Doing, &&Form)| {
+        let load = &doing.load;
+        let within = doing.quota.min(form.threads.cap);
+        // What a quota stops is no load meanwhile.
+        let present = (within / load.vps.max(1e-12)).min(1.0);
+        let doers = Doers {
+            busy: load.vps,
+            variance: load.vps_variance,
+            most: f64::from(form.filled.vps()),
+            stay_ns: doing.served * load.vps / load.wakes_per_ns.max(1e-18),
+            within,
+            weight: 0.0,
+        };
+        let own = Load {
+            pool: 0,
+            group: form.threads.group,
+            weight: (form.threads.weight * load.vps * present).max(1e-9),
+        };
+        (doers, own)
+    };
+    let (mut doers, loads): (Vec<Doers>, Vec<Load>) = doing.iter().zip(forms).map(of).unzip();
+    let weights = beside_all(cgroups, &loads);
+    for (doers, weight) in doers.iter_mut().zip(weights) {
+        doers.weight = weight;
     }
+    doers
 }

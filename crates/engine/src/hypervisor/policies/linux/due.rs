@@ -37,7 +37,17 @@ pub fn due(spec: &Spec, cores: f64) -> Vec<f64> {
         set.map_or(quota(group), |set| set.min(quota(group)))
     };
     let rooms: Vec<f64> = spec.cgroups.iter().map(room).collect();
-    share_out(&spec.cgroups, &rooms, &members, cores)
+    let weights: Vec<f64> = spec.cgroups.iter().map(group_weight).collect();
+    share_out(&spec.cgroups, (&weights, &rooms), &members, cores)
+}
+
+/// Weight of a group beside threads and other groups.
+pub fn group_weight(group: &Cgroup) -> f64 {
+    if group.idle {
+        0.3
+    } else {
+        f64::from(group.weight)
+    }
 }
 
 /// Cores that a group's quota comes to.
@@ -46,11 +56,18 @@ pub fn quota(group: &Cgroup) -> f64 {
     quota.unwrap_or(f64::INFINITY)
 }
 
-/// Shares `cores` out from the root down, by weight; `rooms` are the most that each group may use.
-pub fn share_out(cgroups: &[Cgroup], rooms: &[f64], members: &[Member], cores: f64) -> Vec<f64> {
+/// Shares `cores` out from the root down, by `weights`; `rooms` are the most that each group may
+/// use.
+pub fn share_out(
+    cgroups: &[Cgroup],
+    (weights, rooms): (&[f64], &[f64]),
+    members: &[Member],
+    cores: f64,
+) -> Vec<f64> {
     let mut due = vec![0.0; members.len()];
     let tree = Tree {
         cgroups,
+        weights,
         rooms,
         members,
     };
@@ -60,6 +77,7 @@ pub fn share_out(cgroups: &[Cgroup], rooms: &[f64], members: &[Member], cores: f
 
 struct Tree<'a> {
     cgroups: &'a [Cgroup],
+    weights: &'a [f64],
     rooms: &'a [f64],
     members: &'a [Member],
 }
@@ -69,15 +87,7 @@ impl Tree<'_> {
     fn share_out(&self, group: Option<u16>, cores: f64, due: &mut [f64]) {
         let members: Vec<usize> = self.members_of(group).map(|(at, _)| at).collect();
         let groups: Vec<u16> = self.children(group).collect();
-        let of_group = |at: &u16| {
-            let group = &self.cgroups[usize::from(*at)];
-            let weight = if group.idle {
-                0.3
-            } else {
-                f64::from(group.weight)
-            };
-            (weight, self.most(*at))
-        };
+        let of_group = |at: &u16| (self.weights[usize::from(*at)], self.most(*at));
         let of_member = |at: &usize| (self.members[*at].weight, self.members[*at].most);
         let wants: Vec<(f64, f64)> = members
             .iter()

@@ -59,7 +59,7 @@ use crate::spec::Spec;
 use attempt::Idleness;
 pub use domains::lax;
 use domains::{Domains, Rhythm};
-pub use due::{due, quota, share_out, Member};
+pub use due::{due, group_weight, quota, share_out, Member};
 use ids::{between, CgroupId, CoreId, PartitionId, Span, TaskId, ROOT};
 pub use params::turn_ns;
 
