@@ -411,7 +411,8 @@ def test_how_many_more_fit() -> None:
     found = more(told, "lpar1")
     assert found.most == 1
     assert found.run is None
-    assert (found.response_ms or 0) > 0 and (found.response_ms_now or 0) > 0
+    assert (found.response_ms or 0) > 0
+    assert (found.response_ms_now or 0) > 0
     with pytest.raises(HomenodeError, match="did you mean lpar1"):
         more(told, "lpar")
     pinched = more(layouts.crowded('headroom = "90 %"'), "lpar1")
@@ -464,6 +465,15 @@ def test_the_largest_load_keeps_the_limit_and_more_does_not(tmp_path: Path) -> N
     idle = told.with_({"partition.lpar1.workload": {"kind": "idle"}})
     with pytest.raises(HomenodeError, match="no load that could be told in a rate"):
         rate(idle, "lpar1")
+
+
+def test_how_much_more_is_told_where_nothing_may_change() -> None:
+    pinned = [f"lpar{number}" for number in range(1, 5)]
+    found = rate(layouts.crowded('headroom = "50 %"', rate=100), pinned=pinned)
+    assert found.most > 1
+    alone = layouts.crowded(rate=50).with_({"machine.active_cores": 8})
+    with pytest.raises(HomenodeError, match="the only value that it can have"):
+        advise(alone, free=["home"], confirm=False)
 
 
 def test_every_kind_of_load_that_has_an_amount_grows() -> None:

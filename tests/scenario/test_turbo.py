@@ -1,4 +1,4 @@
-"""Clocks by busy cores, as a machine file and a scenario tell them."""
+"""Clocks as a machine file and a scenario tell them, by busy cores too, and what hangs on them."""
 
 from __future__ import annotations
 
@@ -91,3 +91,26 @@ def test_a_thread_alone_is_faster_than_one_among_many(tmp_path: Path) -> None:
         assert done is not None
         speeds.append(done / count)
     assert speeds[0] > 1.05 * speeds[1] > 1.08 * speeds[2]
+
+
+def memory_ns(*more: str) -> dict[str, float]:
+    """Of a z14, whose description tells them in cycles."""
+    text = HOST.format(more="\n".join(more), count=2).replace("intel-xeon-6140-2s", "ibm-z14")
+    text = text.replace('mode = "shared", virtual = 2', 'mode = "dedicated", cores = 2')
+    text = text.replace('memory = "1 GiB"', 'memory = "1 GiB"\nguest = { os = "linux" }')
+    spec = Scenario.from_toml(text).spec()
+    return {**spec["machine"]["memory_ns"], "L3": spec["machine"]["caches"][2]["latency_ns"]}
+
+
+def test_memory_is_as_far_in_time_with_another_clock_of_the_cores() -> None:
+    shipped = memory_ns()
+    double = memory_ns('clock = { value = "10.4 GHz", why = "twice as fast" }')
+    assert double["L3"] == pytest.approx(shipped["L3"] / 2)
+    for name in ("local", "near", "far"):
+        assert double[name] == pytest.approx(shipped[name])
+    # What is told in cycles with the clock is in cycles of that clock.
+    own = memory_ns(
+        'clock = { value = "10.4 GHz", why = "twice as fast" }',
+        'memory.local = { value = "1040 cycles", why = "told" }',
+    )
+    assert own["local"] == pytest.approx(100.0)

@@ -86,10 +86,13 @@ def problem_of(
     wishes: Wishes | None = None,
     held: frozenset[str] = frozenset(),
     now: Now | None = None,
+    *,
+    searched: bool = True,
 ) -> Problem:
     """Of a scenario, with what is asked in place of its own wishes, or with the wishes of the one
     that it was made from; nothing of `held` changes. `now` is what the layout as it is does, where
-    that is another scenario. Raises `HomenodeError` for what cannot be asked.
+    that is another scenario. If no other layout is `searched`, nothing need be free. Raises
+    `HomenodeError` for what cannot be asked.
     """
     told = Scenario.load(scenario) if isinstance(scenario, str | Path) else scenario
     if told.axes:
@@ -107,7 +110,7 @@ def problem_of(
     solver = _solver(told.spec())
     solver.tells_p95 = any(one.p95 is not None for one in wishes.told.limit)
     cost = Cost(solver, wishes.told.licence, float(told.machine.memory.maximum.value), held, now)
-    variables = variables_of(told, wishes, _uses(solver), held)
+    variables = variables_of(told, wishes, _uses(solver), held, searched=searched)
     return Problem(told, wishes, Space(told, variables, solver), cost, held)
 
 

@@ -311,7 +311,8 @@ class _Asking:
         return next((f"this would not hold: {rule}" for rule in broken), None)
 
     def _problem(self, scenario: Scenario) -> Problem:
-        problem = problem_of(scenario, {}, wishes_of(self.scenario, **self.asked))
+        wishes = wishes_of(self.scenario, **self.asked)
+        problem = problem_of(scenario, {}, wishes, searched=False)
         say_if_played(problem.space.solver, self.say, searched=False)
         self.say = say_nothing  # Once is enough.
         return problem

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any
+from typing import Any, NoReturn
 
 from homenode.errors import HomenodeError, ScenarioError, listed
 from homenode.model.catalog.hosts import LinuxHost
@@ -130,11 +130,14 @@ def variables_of(
     wishes: Wishes,
     uses: Sequence[tuple[float, float]],
     held: Collection[str] = (),
+    *,
+    searched: bool = True,
 ) -> list[Variable]:
     """All of them, in the order of the partitions. `uses` are the cores that each uses now, and
     those that it wants beyond what it can do; of `held` nothing changes.
 
-    Raises for a word that means nothing on the machine, and where nothing is free at all.
+    Raises for a word that means nothing on the machine, and, if other layouts are searched, where
+    nothing is free at all.
     """
     told = wishes.told
     found = list(_by_path(scenario, wishes))
@@ -157,12 +160,23 @@ def variables_of(
             _refuse(word, scenario, wishes)
     pinned = {one.name for one in scenario.partitions} & {*told.pinned, *held}
     left = [one for one in found if scenario.partitions[one.partition].name not in pinned]
-    if not left and not wishes.varies:
+    if not left and not wishes.varies and searched:
+        _refuse_all(scenario, wishes, all_pinned=bool(found))
+    return sorted(left, key=lambda one: one.partition)
+
+
+def _refuse_all(scenario: Scenario, wishes: Wishes, *, all_pinned: bool) -> NoReturn:
+    if all_pinned:
         raise HomenodeError(
             "nothing is left that may change: every partition is pinned",
             next_step="take one of them out of advise.pinned",
         )
-    return sorted(left, key=lambda one: one.partition)
+    words = listed(wishes.told.free)
+    raise HomenodeError(
+        f"{scenario.name}: nothing is left that may change",
+        there=f"of what is free ({words}) each partition has the only value that it can have",
+        next_step="add words to free in [advise], or to --free",
+    )
 
 
 def _between(now: object, tried: Sequence[Any], word: str) -> tuple[list[Any], int]:

@@ -12,6 +12,7 @@ from typing import Any
 from homenode.errors import HomenodeError, MachineError, ScenarioError, listed, suggestion
 from homenode.model.catalog import MachineDescription, machines
 from homenode.model.catalog.check import check_machine
+from homenode.model.catalog.figure import Latency
 from homenode.model.catalog.hosts import OPTIONAL, completed
 from homenode.model.catalog.names import load_machine, machine, machine_document
 from homenode.model.catalog.policies import HOST_POLICIES
@@ -37,6 +38,8 @@ _MAY_BE_ADDED: tuple[Path, ...] = (
 _MADE: dict[str, MachineDescription] = {}
 """Shipped machines with replacements, by the table that says which."""
 _MOST_MADE = 64
+_FAR = ("local", "near", "far", "quarter")
+"""Latencies of memory."""
 
 
 def choose_machine(
@@ -72,8 +75,10 @@ def _chosen(
     by_sockets = any(getattr(choice, word) is not None for word in sockets.WORDS)
     if not replaced and active is None and choice.policy is None and not by_sockets:
         return machine(choice.model) if choice.model is not None else load_machine(base)
-    load_machine(base)  # its own mistakes are reported as its own
+    described = load_machine(base)  # its own mistakes are reported as its own
     data = copy.deepcopy(base.data)
+    if "clock" in replaced:
+        _keep_memory(data["memory"], described.clock.value)
     if "clock" in replaced and "turbo" not in replaced:
         data.pop("turbo", None)  # The clock that is told is kept, however many cores are busy.
     _set_policy(data, choice)
@@ -92,6 +97,26 @@ def _chosen(
         described = validate(MachineDescription, document, ScenarioError, data, ("machine",))
     check_machine(described, problems, ("machine",))
     return described if len(problems) == before else None
+
+
+def _keep_memory(memory: TomlTable, clock_hz: float) -> None:
+    """Memory is as far in time with another clock of the cores: it has one of its own."""
+    for name in _FAR:
+        figure = memory.get(name)
+        if figure is None:
+            continue
+        for key in ("value", "range"):
+            told = figure.get(key)
+            if isinstance(told, list):
+                figure[key] = [_in_time(one, clock_hz) for one in told]
+            elif told is not None:
+                figure[key] = _in_time(told, clock_hz)
+
+
+def _in_time(latency: object, clock_hz: float) -> object:
+    """A latency in cycles as a time; any other as it is written."""
+    read = Latency.read(latency)
+    return f"{read.nanoseconds(clock_hz)!r} ns" if read.in_cycles else latency
 
 
 def _set_policy(data: TomlTable, choice: MachineChoice) -> None:
