@@ -64,6 +64,7 @@ def test_json_has_the_shape_of_a_run(command: Command, scenario: Path, text: str
     solved = told(command("solve", scenario, "--json"))
     (within,) = solved.pop("within").values()
     assert 0.0 < within < 1.0
+    assert solved.pop("beside_greedy") == {}
     assert (solved.pop("solved"), "dispatch_wait_us" in solved.pop("left_out")) == (True, True)
     assert shape(solved) == shape(told(command("run", scenario, "--json")))
 
@@ -77,6 +78,49 @@ def test_it_says_what_it_is_and_what_it_leaves_out(command: Command, scenario: P
     assert "left out: user_pct, " in done.stdout
     assert "p95 ms" in done.stdout
     assert not (scenario.parent / "runs").exists()
+
+
+BESIDE = """
+[machine]
+model = "{machine}"
+active_cores = 4
+{more}
+
+[[partition]]
+name = "web"
+processors = {{ mode = "shared", virtual = 4{entitlement} }}
+memory = "4 GiB"
+guest = {{ os = "linux" }}
+workload = {{ kind = "transactions", rate = "100/s", profile = "oltp" }}
+
+[[partition]]
+name = "batch"
+processors = {{ mode = "shared", virtual = {virtual}{entitlement} }}
+memory = "4 GiB"
+guest = {{ os = "linux" }}
+workload = {{ kind = "loops", count = {virtual}, endless = true, profile = "compute" }}
+
+[run]
+warmup = "1 s"
+duration = "2 s"
+replications = 1
+"""
+HOST = {"machine": "intel-xeon-6240-2s", "more": "sockets = 1\nthreads = 1", "entitlement": ""}
+FRAME = {"machine": "ibm-power-770", "more": "", "entitlement": ", entitlement = 1.0"}
+
+
+@pytest.mark.parametrize("beside", [HOST, FRAME])
+def test_it_says_whose_work_waits_behind_who_always_wants_more(
+    command: Command, scenario: Path, beside: dict[str, str]
+) -> None:
+    scenario.write_text(BESIDE.format(**beside, virtual=8), encoding="utf-8")
+    text = " ".join(command("solve", scenario).stdout.split())
+    assert "batch would take more processors than there are: what the work of web waits" in text
+    assert told(command("solve", scenario, "--json"))["beside_greedy"] == {"web": ["batch"]}
+    # Beside two loops processors are left over.
+    scenario.write_text(BESIDE.format(**beside, virtual=2), encoding="utf-8")
+    assert "would take more processors" not in command("solve", scenario).stdout
+    assert told(command("solve", scenario, "--json"))["beside_greedy"] == {}
 
 
 def test_check_runs_it_and_holds_one_against_the_other(command: Command, scenario: Path) -> None:

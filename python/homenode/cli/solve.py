@@ -100,6 +100,7 @@ def _json(of: Solved, checked: tuple[Run, list[Beside]] | None) -> dict[str, Any
         "solved": True,
         "left_out": list(of.left_out),
         "within": {name: sure.cores for name, sure in of.sureness.items()},
+        "beside_greedy": {name: [*others] for name, others in of.crowded.items()},
     }
     if of.balances:
         said["balances"] = {name: list(both) for name, both in of.balances.items()}

@@ -35,6 +35,14 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
         lines.append(
             f"A cap may hold {listed(limited, 4)} up within a window: response is left out there."
         )
+    crowded = {name: of for one in solved for name, of in one.crowded.items()}
+    if crowded:
+        others = dict.fromkeys(other for of in crowded.values() for other in of)
+        lines.append(
+            f"{listed(others, 4)} would take more processors than there are: what the work of"
+            f" {listed(crowded, 4)} waits for one beside that is hardly in its response, and short"
+            " work may take several times as long. `homenode run` tells it."
+        )
     if any(one.settles_late for one in solved):
         lines.append(
             "Threads of this host are drawn to their memory within a minute or so, and this is how"
