@@ -10,8 +10,12 @@
 //! What there is goes to those that are entitled to it, the rest by weight; those that are entitled
 //! to more than there is get as large a part each. So cores are idle in the rest of the time
 //! however much is wanted on the mean, and those that come and go lose more than those that stay.
+//!
+//! Where there are several pools, what one is entitled to and its members leave, its reserve with
+//! it, is for these first. A soft cap is last of all: the others lose what they would if those with
+//! one wanted no more than they are entitled to, and these lose the rest of what is lacking.
 
-use crate::hypervisor::grants::{grants, Claim};
+use crate::hypervisor::grants::{grants, grants_by_level, Claim};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{Doing, State};
 use crate::steady::queues::capped::varies_over;
@@ -29,6 +33,18 @@ struct Wants {
     most: f64,
     /// What of it is there all of the time.
     stays: f64,
+}
+
+impl Wants {
+    /// Such a part of what it wants at any time.
+    fn part(self, part: f64) -> Self {
+        Self {
+            mean: part * self.mean,
+            variance: part * part * self.variance,
+            stays: part * self.stays,
+            ..self
+        }
+    }
 }
 
 /// How much more all want than there is.
@@ -92,16 +108,10 @@ impl State {
                 wants(&self.doing[at], forms[at], (&claims[index], within[index]))
             })
             .collect();
-        let sum = |of: fn(&Wants) -> f64| wants.iter().map(of).sum();
-        let all = Wants {
-            mean: sum(|one| one.mean),
-            variance: sum(|one| one.variance),
-            most: sum(|one| one.most),
-            stays: sum(|one| one.stays),
-        };
+        let all = together(&wants);
         let short = Short::of(all, cores);
         let lost = match short {
-            Some(short) => self.lost_while_short((sharing, forms), (&claims, &wants), short, cores),
+            Some(short) => self.lost_by_level((sharing, forms), (&claims, &wants), short, cores),
             None => vec![0.0; sharing.len()],
         };
         let granted: Vec<f64> = within
@@ -130,6 +140,43 @@ impl State {
         self.evict(&full, sharing, forms);
         self.leave_room(sharing, cores);
         change
+    }
+
+    /// Cores that each is without, over all of the time: those with a soft cap after all others.
+    fn lost_by_level(
+        &self,
+        (sharing, forms): (&[usize], &[&Form]),
+        (claims, wants): (&[Claim], &[Wants]),
+        short: Short,
+        cores: f64,
+    ) -> Vec<f64> {
+        let those = (sharing, forms);
+        let mut lost = self.lost_while_short(those, (claims, wants), short, cores);
+        let soft = |at: &usize| claims[*at].soft;
+        let last: f64 = (0..lost.len()).filter(soft).map(|at| lost[at]).sum();
+        if last <= 0.0 {
+            return lost;
+        }
+        let lacking: f64 = lost.iter().sum();
+        let entitled = |(own, claim): (&Wants, &Claim)| match claim.soft {
+            true => own.part((claim.entitled / own.mean.max(1e-12)).min(1.0)),
+            false => *own,
+        };
+        let first: Vec<Wants> = wants.iter().zip(claims).map(entitled).collect();
+        let of_first = match Short::of(together(&first), cores) {
+            Some(short) => self.lost_while_short(those, (claims, &first), short, cores),
+            None => vec![0.0; lost.len()],
+        };
+        let others = (0..lost.len()).filter(|at| !soft(at));
+        let rest = lacking - others.map(|at| of_first[at]).sum::<f64>();
+        for (at, lost) in lost.iter_mut().enumerate() {
+            *lost = if claims[at].soft {
+                (*lost * rest.max(0.0) / last).clamp(of_first[at], wants[at].mean)
+            } else {
+                of_first[at]
+            };
+        }
+        lost
     }
 
     /// Cores that each is without, over all of the time.
@@ -169,7 +216,8 @@ impl State {
         for claim in &mut claims {
             claim.entitled *= (cores / entitled.max(1e-12)).min(1.0);
         }
-        let got = grants(&claims, cores, &[]);
+        let own = self.own_excess(sharing, &claims);
+        let got = grants_by_level(&claims, cores, &[], &own);
         let lost = claims
             .iter()
             .zip(&got)
@@ -181,6 +229,19 @@ impl State {
             .collect()
     }
 
+    /// What each pool is entitled to beside what its members use as entitled: its reserve and what
+    /// they leave. Nothing where one pool has all.
+    fn own_excess(&self, sharing: &[usize], claims: &[Claim]) -> Vec<f64> {
+        if self.reserves.len() < 2 {
+            return Vec::new();
+        }
+        let mut own = self.reserves.clone();
+        for (at, claim) in sharing.iter().zip(claims) {
+            own[claim.pool] += (self.doing[*at].due - claim.entitled).max(0.0);
+        }
+        own
+    }
+
     /// Variance of what a partition wants in a window.
     pub(in crate::steady) fn varies_in_windows(&self, at: usize, form: &Form) -> f64 {
         if form.stays {
@@ -190,6 +251,17 @@ impl State {
         let burst_ns = form.demand.burst * doing.ns[1] + doing.reload_ns;
         let window_ns = self.machine.hypervisor.window_ns as f64;
         varies_over(burst_ns / window_ns) * doing.load.vps_variance
+    }
+}
+
+/// What all want.
+fn together(wants: &[Wants]) -> Wants {
+    let sum = |of: fn(&Wants) -> f64| wants.iter().map(of).sum();
+    Wants {
+        mean: sum(|one| one.mean),
+        variance: sum(|one| one.variance),
+        most: sum(|one| one.most),
+        stays: sum(|one| one.stays),
     }
 }
 
