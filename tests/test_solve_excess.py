@@ -103,3 +103,18 @@ def test_what_its_members_leave_of_their_entitlement_is_a_pools_own_too() -> Non
     # Two are entitled, two are the pool's, and of four each has half.
     assert [one["cores"] for one in told[:2]] == pytest.approx([5.0, 3.0], rel=0.01)
     assert cores(simulated)[:2] == pytest.approx([5.0, 3.0], rel=0.05)
+
+
+def test_while_cores_are_left_a_soft_cap_has_part_of_its_pools_maximum() -> None:
+    """Nobody waits for a core then; on as many cores as the other one can use it has none of it."""
+    member = 'weight = 128, pool = "d"'
+    pool = RESERVED.replace("2.0", "0.0").replace("6", "4")
+    those = (shared("a", f'{SOFT}, pool = "d"'), shared("b", member))
+    told, simulated = both(*those, pool=pool)
+    assert [one["cores"] for one in told] == pytest.approx([1.0, 3.0], rel=0.01)
+    assert cores(simulated) == pytest.approx([1.0, 3.0], rel=0.03)
+    words = Scenario.from_toml(
+        HEAD.format(pool=pool).replace("cores = 8", "cores = 16") + "".join(those)
+    ).spec()
+    wide = json.loads(_engine.solve(json.dumps(words)))["partitions"]
+    assert [one["cores"] for one in wide] == pytest.approx([2.0, 2.0], rel=0.01)

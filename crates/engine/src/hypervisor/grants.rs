@@ -1,7 +1,8 @@
 //! Who gets how much where more is wanted than there is: what is entitled first, the rest by weight
-//! among those that want it, by filling up those that want least (water-filling). Of PowerVM's pools
-//! each has excess of its own that is for its members first, and a soft cap comes last
-//! (`hypervisor/excess`).
+//! among those that want it, by filling up those that want least (water-filling).
+//!
+//! Of PowerVM's pools each has excess of its own that is for its members first, and a soft cap
+//! comes last (`hypervisor/excess`).
 
 /// What a partition wants and may have [cores].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
