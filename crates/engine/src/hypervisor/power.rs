@@ -64,6 +64,7 @@ impl Windows {
             limit: own.min(weight),
             weight: claim.weight,
             group: group.map(GroupId::index),
+            ..Claim::default()
         }
     }
 

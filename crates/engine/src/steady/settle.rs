@@ -345,6 +345,13 @@ impl State {
             }
             None => chain::load(arrivals, &rates, filled, known, cap),
         };
+        let alike = demand
+            .alike
+            .filter(|_| form.lock.is_none() && form.serves.is_none());
+        if let Some(alike) = alike {
+            let load = std::mem::take(&mut doing.load);
+            doing.load = alike.load(load, arrivals, f64::from(filled.threads()));
+        }
         doing.served = doing.let_run * (1.0 - doing.load.stopped);
         doing.load.overrun |= doing.handled.is_short(demand, part);
         doing

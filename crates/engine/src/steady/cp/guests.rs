@@ -148,6 +148,7 @@ impl Guests {
             daemons_per_ns: 0.0,
             daemon_work: 0.0,
             scattered: false,
+            alike: None,
             asks_devices: false,
             recorded: worked.any(|kind| kind.recorded),
         }
@@ -167,6 +168,7 @@ impl Guests {
             daemons_per_ns: 0.0,
             daemon_work: 0.0,
             scattered: false,
+            alike: None,
             asks_devices: false,
             recorded: false,
         }

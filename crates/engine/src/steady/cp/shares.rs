@@ -67,6 +67,6 @@ fn claim(kind: &Kind, wants: f64, there: f64, soft: bool) -> Claim {
         entitled: count * kind.share * there,
         limit: count * limit * there,
         weight: (count * kind.share).max(1e-9),
-        group: None,
+        ..Claim::default()
     }
 }

@@ -347,12 +347,23 @@ pub(in crate::steady) enum Caches {
     Cold,
 }
 
+/// What pools reserve for their members.
+fn reserves(spec: &Spec) -> Vec<f64> {
+    if spec.machine.hypervisor.policy == Policy::Phyp {
+        spec.pools.iter().map(|pool| pool.reserved).collect()
+    } else {
+        Vec::new()
+    }
+}
+
 /// The machine and all that runs on it.
 #[derive(Clone)]
 pub(in crate::steady) struct State {
     pub machine: Machine,
     /// Cores that groups of partitions, or pools, may use together.
     pub limits: Vec<f64>,
+    /// Cores that each of PowerVM's pools has reserved for its own members.
+    pub reserves: Vec<f64>,
     pub tree: Topology,
     pub contention: Contention,
     pub occupancy: Occupancy,
@@ -462,6 +473,7 @@ impl State {
             active,
             machine: in_effect(spec),
             limits,
+            reserves: reserves(spec),
             tree,
         }
     }

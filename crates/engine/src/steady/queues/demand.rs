@@ -36,6 +36,15 @@ impl Arrivals {
     }
 }
 
+/// Bursts that are all as long (`queues/alike.rs`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::steady) struct Alike {
+    /// How long one runs while others wait [ns].
+    pub slice_ns: f64,
+    /// Whether those that are away are so for as long each time.
+    pub in_step: bool,
+}
+
 /// What a partition's work asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::steady) struct Demand {
@@ -52,6 +61,8 @@ pub(in crate::steady) struct Demand {
     pub daemon_work: f64,
     /// Whether each burst is exponential in length, and transactions have as many as chance gives.
     pub scattered: bool,
+    /// How its bursts wait where all are as long; none where lengths are exponential.
+    pub alike: Option<Alike>,
     /// Whether each burst waits for a device before.
     pub asks_devices: bool,
     /// Whether it was recorded: how it came within a step is not known.
@@ -93,6 +104,7 @@ impl Demand {
             } else {
                 0.0
             },
+            alike: alike(&partition.workload, &shape, unix.timeslice_ns as f64),
             recorded,
             asks_devices: matches!(
                 partition.workload,
@@ -105,6 +117,20 @@ impl Demand {
                 ),
         })
     }
+}
+
+/// How bursts wait, where all are as long.
+fn alike(workload: &Workload, shape: &Shape, slice_ns: f64) -> Option<Alike> {
+    let (think, bursts) = match workload {
+        Workload::Transactions { bursts, .. } => (Distribution::Exponential, *bursts),
+        Workload::Users { think, bursts, .. } => (*think, *bursts),
+        Workload::Pairs { .. } => (Distribution::Exponential, shape.bursts),
+        _ => return None,
+    };
+    (shape.work == Distribution::Constant).then_some(Alike {
+        slice_ns,
+        in_step: think == Distribution::Constant && bursts <= 1.0,
+    })
 }
 
 /// Where a workload's bursts come from, and whether they were recorded.
@@ -180,6 +206,7 @@ pub(in crate::steady) fn together(each: &[Demand]) -> Demand {
         bursts: 1.0,
         wait_ns: 0.0,
         scattered: false,
+        alike: None,
         asks_devices: false,
         recorded: each.iter().any(|demand| demand.recorded),
         ..each[0]

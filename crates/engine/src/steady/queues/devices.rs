@@ -291,6 +291,7 @@ impl Serves {
             bursts: 1.0,
             wait_ns: 0.0,
             scattered: false,
+            alike: None,
             ..idle
         }
     }

@@ -1,5 +1,6 @@
 //! How many wait where: births and deaths, loss, waits, shares, passages. Knows no layout.
 
+pub(in crate::steady) mod alike;
 pub(in crate::steady) mod capped;
 pub(in crate::steady) mod chain;
 pub(in crate::steady) mod chances;

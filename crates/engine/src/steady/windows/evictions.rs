@@ -33,14 +33,15 @@ impl State {
         hypervisor.policy == Policy::Phyp && hypervisor.eviction == Eviction::OtherPartition
     }
 
-    /// What those who use more than they are entitled to use of it, by weight.
+    /// What those who use more than they are entitled to use of it, by weight; those with a soft
+    /// cap compete with nobody else.
     pub(in crate::steady) fn mean_excess(
         &self,
         forms: &[&Form],
         those: impl Iterator<Item = usize>,
     ) -> f64 {
         let (mut excess, mut weights) = (0.0, 0.0);
-        for at in those.filter(|at| !forms[*at].owns) {
+        for at in those.filter(|at| !forms[*at].owns && !is_soft(forms[*at])) {
             let (more, weight) = self.excess_of(at, forms[at]);
             if more > 1e-6 {
                 (excess, weights) = (excess + more, weights + weight);
@@ -79,6 +80,9 @@ impl State {
     /// Part of the time in which a partition has had as much of the excess as its weight says.
     pub(in crate::steady) fn is_ahead(&self, at: usize, form: &Form) -> f64 {
         let (more, weight) = self.excess_of(at, form);
+        if is_soft(form) {
+            return f64::from(u8::from(more > 0.0));
+        }
         let mean = weight * self.excess;
         if mean <= 0.0 {
             return f64::from(u8::from(more > mean));
@@ -171,6 +175,12 @@ pub(in crate::steady) fn waits_at_a_cap(doing: &Doing, form: &Form) -> bool {
         Processors::Shared { capped: true, .. }
     );
     capped && doing.served < WAITS * (1.0 - doing.load.stopped)
+}
+
+/// Whether a partition uses excess only while nobody else waits for it.
+fn is_soft(form: &Form) -> bool {
+    let processors = &form.partition.processors;
+    matches!(processors, Processors::Shared { soft_cap: true, .. })
 }
 
 /// Share of a partition's core time to which it is entitled.

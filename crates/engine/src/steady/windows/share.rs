@@ -379,7 +379,13 @@ impl State {
 
 /// What a partition claims that loses so many cores by chance.
 pub(in crate::steady) fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
-    let Processors::Shared { weight, .. } = &form.partition.processors else {
+    let Processors::Shared {
+        weight,
+        soft_cap,
+        pool,
+        ..
+    } = &form.partition.processors
+    else {
         return Claim::default();
     };
     let runs = doing.load.vps * (1.0 - doing.load.stopped);
@@ -396,5 +402,7 @@ pub(in crate::steady) fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
         limit: most(doing, form),
         weight: f64::from(*weight),
         group: form.group,
+        pool: usize::from(*pool),
+        soft: *soft_cap,
     }
 }
