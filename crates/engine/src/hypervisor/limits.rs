@@ -12,6 +12,11 @@
 //! management"): of a limit so much is kept for one without work as it could still have, if it woke
 //! now. That gets less while the window goes on, and what is not kept any more goes to those that
 //! wait for more at the next of so many looks in a window ([`LOOKS`]).
+//!
+//! A limit cuts the slices of all logical cores by the same part, in either polarization. So a
+//! member of a group with work for one of its two logical cores has half of its share of the cap
+//! there, and of the other half its part by weight: what that core leaves is no more its sibling's
+//! than anybody's in the group.
 
 use super::capacity::Capacity;
 use super::pool::LEAST_LOAN_NS;
@@ -181,8 +186,10 @@ impl Windows {
         let share = &self.shares[at];
         if let Rule::Slices(of) = &share.rule {
             let own = of.limit.left_for(true, 0).min(share.may_use_ns(index));
-            let room = own >= LEAST_LOAN_NS;
-            self.contests[at].waited |= of.group.is_some() && room;
+            if let Some(group) = of.group.filter(|_| own >= LEAST_LOAN_NS) {
+                self.groups[group].held_back = true;
+                self.contests[at].waited = true;
+            }
         }
     }
 

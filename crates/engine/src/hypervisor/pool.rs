@@ -32,6 +32,8 @@ pub struct PoolBudget {
     pub promised_ns: u64,
     /// Its virtual processors with work.
     pub active_vps: u32,
+    /// Whether some who wanted more waited for it in this window.
+    pub held_back: bool,
 }
 
 impl PoolBudget {
@@ -60,6 +62,7 @@ impl PoolBudget {
             entitled_before_ns: 0,
             promised_ns: 0,
             active_vps: 0,
+            held_back: false,
         }
     }
 
@@ -83,7 +86,7 @@ impl PoolBudget {
 
     /// Starts a window; `promised_ns` is the entitlement of its partitions that have work.
     pub fn open_window(&mut self, promised_ns: u64, active_vps: u32) {
-        (self.used_ns, self.excess_ns) = (0, 0);
+        (self.used_ns, self.excess_ns, self.held_back) = (0, 0, false);
         self.active_vps = active_vps;
         if let Some(maximum) = self.maximum_ns {
             self.left_ns = maximum;

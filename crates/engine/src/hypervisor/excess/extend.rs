@@ -39,17 +39,19 @@ impl Windows {
         }
     }
 
-    /// What a partition's virtual processors with work can use beside their entitlement [ns].
+    /// What a partition's virtual processors with work can use beside their entitlement, as far as
+    /// a limit of its own leaves it [ns].
     fn could_use_ns(&self, state: &State, at: PartitionId, left_ns: u64) -> u64 {
         let share = &self.shares[at];
-        if let Rule::Slices(_) = share.rule {
+        if let Rule::Slices(of) = &share.rule {
             let vps = state.vps_of[at].into_iter();
             let busy = vps.filter(|vp| state.vps[*vp].mode != Mode::Inactive);
             let beside = |vp| {
                 let left = left_ns.saturating_sub(self.slices[vp].slice_ns);
                 left.min(share.may_use_ns(state.vps[vp].index))
             };
-            return busy.map(beside).sum();
+            let could: u64 = busy.map(beside).sum();
+            return could.min(of.limit.left_for(true, 0));
         }
         (u64::from(share.active_vps) * left_ns).saturating_sub(share.entitled_ns)
     }

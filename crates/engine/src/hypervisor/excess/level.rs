@@ -5,7 +5,8 @@
 //! - Who does not compete has nothing to catch up with: it starts from the mean.
 //! - Who competes and gets less than its weight says, since its virtual processors allow no more,
 //!   falls behind by some windows at most, so that others do not starve when it can use
-//!   more again. Those that one limit holds (a pool's maximum, a group's cap) fall behind together.
+//!   more again. Those that one limit holds (a pool's maximum, a group's cap) fall behind together;
+//!   members of a group that holds nobody back stand among all others.
 
 use crate::hypervisor::contest::Contest;
 use crate::hypervisor::pool::PoolBudget;
@@ -18,6 +19,9 @@ impl Windows {
     pub(super) fn level_ages(&mut self, field: usize) {
         let (window_ns, mut stands) = (self.capacity_ns, std::mem::take(&mut self.stands));
         for limit in self.limits() {
+            if !self.is_together(limit) {
+                continue;
+            }
             stands.clear();
             stands.extend(self.stands_of(field, Some(limit)));
             if let Some(mean) = mean_of(&mut stands, window_ns) {
@@ -26,11 +30,17 @@ impl Windows {
         }
         stands.clear();
         stands.extend(self.stands_of(field, None));
-        let together = self.limits().map(|limit| Stand {
-            last: self.is_bound(limit),
-            ..self.stand_of(field, limit)
-        });
-        stands.extend(together.filter(|those| those.weight > 0.0));
+        for limit in self.limits() {
+            if !self.is_together(limit) {
+                stands.extend(self.stands_of(field, Some(limit)));
+                continue;
+            }
+            let together = Stand {
+                last: self.is_bound(limit),
+                ..self.stand_of(field, limit)
+            };
+            stands.extend(Some(together).filter(|those| those.weight > 0.0));
+        }
         if let Some(mean) = mean_of(&mut stands, window_ns) {
             self.level(field, None, mean);
             for limit in self.limits() {
@@ -73,7 +83,7 @@ impl Windows {
     fn level_together(&mut self, field: usize, limit: usize, mean: f64) {
         let (those, window_ns) = (self.stand_of(field, limit), self.capacity_ns);
         let bound = self.is_bound(limit);
-        if those.weight == 0.0 {
+        if those.weight == 0.0 || !self.is_together(limit) {
             return self.level(field, Some(limit), mean);
         }
         let by = mean - those.most_behind(window_ns) - those.age();
@@ -98,14 +108,26 @@ impl Windows {
         }
     }
 
+    /// Whether those under a limit stand beside others as one. Members of a group that its cap kept
+    /// from nothing stand each for itself: who has less than its weight says, since its own cap or
+    /// its few logical cores allow no more, does not hold the others of its group back.
+    fn is_together(&self, limit: usize) -> bool {
+        self.masks.is_empty() || self.is_bound(limit)
+    }
+
     /// Whether a limit kept some from more in the window that ends.
     fn is_bound(&self, limit: usize) -> bool {
-        let budget = if self.masks.is_empty() {
-            self.pools.iter().nth(limit)
-        } else {
-            self.groups.iter().nth(limit)
-        };
-        budget.is_some_and(PoolBudget::is_used_up)
+        if self.masks.is_empty() {
+            return self
+                .pools
+                .iter()
+                .nth(limit)
+                .is_some_and(PoolBudget::is_used_up);
+        }
+        self.groups
+            .iter()
+            .nth(limit)
+            .is_some_and(|group| group.held_back)
     }
 }
 
