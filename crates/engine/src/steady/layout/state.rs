@@ -349,11 +349,9 @@ pub(in crate::steady) enum Caches {
 
 /// What pools reserve for their members.
 fn reserves(spec: &Spec) -> Vec<f64> {
-    if spec.machine.hypervisor.policy == Policy::Phyp {
-        spec.pools.iter().map(|pool| pool.reserved).collect()
-    } else {
-        Vec::new()
-    }
+    let has_some = spec.machine.hypervisor.policy == Policy::Phyp;
+    let reserved = spec.pools.iter().map(|pool| pool.reserved);
+    reserved.filter(|_| has_some).collect()
 }
 
 /// The machine and all that runs on it.
