@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from homenode.errors import HomenodeError
-from homenode.model.spec import Spec
+from homenode.model.spec import Spec, works_of
 from homenode.simulate.kept.kept_run import KeptRun
 from homenode.simulate.runner.running import run_scenario
 
@@ -112,7 +112,7 @@ def _goes_by_time(spec: Spec) -> bool:
     steps = [
         len(work["lengths_ns"])
         for one in spec["partitions"]
-        for work in (one["workload"], *(other["workload"] for other in one.get("beside", ())))
+        for work in works_of(one)
         if work["kind"] == "trace"
     ]
     return max(steps, default=0) > 1 or "changes" in spec

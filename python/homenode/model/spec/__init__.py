@@ -18,7 +18,9 @@ from homenode.model.spec.asking import (
     machines_of,
     processors_of,
     scheduler_of,
+    shared_cores,
     shared_of,
+    works_of,
     zvm_of,
 )
 from homenode.model.spec.changing import spec_at, times_of_change
@@ -191,8 +193,10 @@ __all__ = [
     "machines_of",
     "processors_of",
     "scheduler_of",
+    "shared_cores",
     "shared_of",
     "spec_at",
     "times_of_change",
+    "works_of",
     "zvm_of",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from homenode.model.spec.guests import AixSpec, SchedulerSpec, VirtualMachineSpec, ZvmSpec
-from homenode.model.spec.layout import PartitionSpec
+from homenode.model.spec.layout import PartitionSpec, Spec
 from homenode.model.spec.machine import MachineSpec
 from homenode.model.spec.sharing import SharedSpec
 from homenode.model.spec.work import ProfileSpec, WorkloadSpec
@@ -62,6 +62,15 @@ def capacity_of(machine: MachineSpec) -> int:
     return machine["active_cores"] * machine["hypervisor"].get("siblings", 1)
 
 
+def shared_cores(spec: Spec, pool: int) -> int:
+    """Cores that partitions of a pool share, on a host processors: nobody's own ones of those that
+    the pool has, which are all where it has none of its own.
+    """
+    own = spec["pools"][pool].get("cores")
+    there = set(range(capacity_of(spec["machine"])) if own is None else own)
+    return len(there - {core for one in spec["partitions"] for core in cores_of(one)})
+
+
 def scheduler_of(partition: PartitionSpec) -> SchedulerSpec | None:
     """The scheduler of a partition's guest; None under z/VM, which has another one."""
     guest = partition["guest"]
@@ -73,6 +82,11 @@ def count_of(workload: WorkloadSpec) -> int:
     told: Mapping[str, object] = workload
     count = told.get("count")
     return count if isinstance(count, int) else 0
+
+
+def works_of(partition: PartitionSpec) -> list[WorkloadSpec]:
+    """The workloads of a partition, the first of several first."""
+    return [partition["workload"], *(one["workload"] for one in partition.get("beside", ()))]
 
 
 def loads_of(partition: PartitionSpec) -> dict[str, ProfileSpec]:

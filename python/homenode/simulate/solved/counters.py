@@ -15,6 +15,7 @@ from homenode.model.spec import (
     WorkloadSpec,
     cores_of,
     shared_of,
+    works_of,
     zvm_of,
 )
 from homenode.simulate.answers import Answer, PartitionAnswer, PartitionSolved, SolvedAnswer
@@ -58,8 +59,7 @@ def is_recorded(partition: PartitionSpec) -> bool:
     """Whether its demand was recorded, or told by the cores it takes: only its mean is solved."""
     zvm = zvm_of(partition)
     if zvm is None:
-        loads = [partition["workload"], *(one["workload"] for one in partition.get("beside", ()))]
-        return any(one["kind"] == "trace" for one in loads)
+        return any(one["kind"] == "trace" for one in works_of(partition))
     works = [work for of in zvm["machines"] if (work := of.get("work"))]
     return any(work.get("played") is not None for work in works)
 
@@ -117,10 +117,8 @@ def _partition(spec: Spec, one: PartitionSpec, of: PartitionSolved) -> Partition
         },
     }
     if "workloads" in of:
-        works = [one["workload"], *(load["workload"] for load in one["beside"])]
-        found["workloads"] = [
-            _load(spec, one, work, own) for work, own in zip(works, of["workloads"], strict=True)
-        ]
+        pairs = zip(works_of(one), of["workloads"], strict=True)
+        found["workloads"] = [_load(spec, one, work, own) for work, own in pairs]
     return cast("PartitionAnswer", found)
 
 

@@ -9,7 +9,7 @@ from typing import cast
 
 from homenode.model.estimate import Estimate, Told
 from homenode.model.numbers import significant
-from homenode.model.spec import Spec, capacity_of, cores_of, shared_of
+from homenode.model.spec import Spec, shared_cores, shared_of
 from homenode.simulate.answers import (
     Answer,
     MachineFigures,
@@ -236,8 +236,7 @@ def _pool(spec: Spec, raw: Answer, pool: int) -> PoolFigures:
     host, its processors.
     """
     own = spec["pools"][pool].get("cores")
-    there = set(range(capacity_of(spec["machine"])) if own is None else own)
-    cores = len(there - {core for one in spec["partitions"] for core in cores_of(one)})
+    cores = shared_cores(spec, pool)
     used = {pool: 0.0}
     for one, of in zip(spec["partitions"], raw["partitions"], strict=True):
         shared = shared_of(one)

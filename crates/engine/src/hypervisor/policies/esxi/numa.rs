@@ -74,8 +74,8 @@ impl Esxi {
         let (from, of) = (self.clients[poor].home, &self.clients[poor]);
         let other = |at: &usize| {
             let client = &self.clients[*at];
-            let apart = client.home != from && !self.has_sibling(of, client.home);
-            apart && !self.has_sibling(client, from) && owed[*at] < 0.0
+            let apart = client.home != from && client.vm != of.vm;
+            apart && self.may_swap(poor, *at) && owed[*at] < 0.0
         };
         let rich = (0..owed.len()).filter(able).filter(other).min_by(by_owed);
         if let Some(rich) = rich.filter(|_| owed[poor] > self.rules.owed) {
