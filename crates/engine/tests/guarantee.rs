@@ -41,3 +41,23 @@ fn who_wakes_late_takes_nothing_from_who_was_there_all_the_window() {
     };
     assert!(preempted(0) > 0 && preempted(1) > 1, "nobody is in the way");
 }
+
+#[test]
+fn who_is_entitled_to_all_of_a_core_comes_home_in_whatever_order_partitions_are_listed() {
+    // The wide one's virtual processors are on all cores first. Those on the other node are at the
+    // end of each window beyond what they are entitled to, where the small one is at home.
+    let one = |name: &str, entitled: f64, vps: u16, node: u16| {
+        let mut one = partition(name, shared(entitled, vps), loops(vps.into()));
+        one.home = vec![node];
+        one.memory[0].domains = vec![node];
+        one
+    };
+    let (wide, small) = (one("wide", 4.0, 8, 0), one("small", 1.0, 1, 1));
+    for all in [[small.clone(), wide.clone()], [wide, small]] {
+        let spec = spec(machine("node:2 core:4"), all.to_vec());
+        let outcome = run(&spec, 0);
+        assert_all(&spec, &outcome);
+        let at_home = outcome.total("small", "home_ns") / outcome.total("small", "busy_ns");
+        assert!(at_home > 0.95, "{at_home} of its time");
+    }
+}

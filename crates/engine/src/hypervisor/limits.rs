@@ -180,16 +180,20 @@ impl Windows {
         matches!(&share.rule, Rule::Slices(of) if of.is_limited()) && share.may_exceed()
     }
 
-    /// One of a partition's virtual processors has nothing left: if it is its group that holds it
-    /// back, it waits for what the others of the group leave.
+    /// One of a partition's virtual processors has nothing left: if it is its group or its pool that
+    /// holds it back, it waits for what the others there leave, and competes for it.
     pub fn hold_back(&mut self, at: PartitionId, index: u16) {
         let share = &self.shares[at];
-        if let Rule::Slices(of) = &share.rule {
-            let own = of.limit.left_for(true, 0).min(share.may_use_ns(index));
-            if let Some(group) = of.group.filter(|_| own >= LEAST_LOAN_NS) {
-                self.groups[group].held_back = true;
-                self.contests[at].waited = true;
+        match &share.rule {
+            Rule::Slices(of) if self.is_limited(at) => {
+                let own = of.limit.left_for(true, 0).min(share.may_use_ns(index));
+                if let Some(group) = of.group.filter(|_| own >= LEAST_LOAN_NS) {
+                    self.groups[group].held_back = true;
+                    self.contests[at].waited = true;
+                }
             }
+            Rule::Lending(of) => self.contests[at].waited |= !of.claim.capped,
+            Rule::Slices(_) | Rule::Own(_) => {}
         }
     }
 

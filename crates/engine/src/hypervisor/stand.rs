@@ -15,7 +15,9 @@ pub struct Stand {
     pub(super) weight: f64,
     /// Virtual processors with work.
     pub(super) vps: f64,
-    /// Whether they are behind by as much as they may be, or a limit keeps them from more.
+    /// Whether a limit keeps them from more.
+    pub(super) bound: bool,
+    /// Whether they are behind by as much as they may be, or behind at their limit.
     pub(super) last: bool,
 }
 
@@ -27,7 +29,7 @@ impl Stand {
             ages: weight * claim.excess_age,
             weight,
             vps: f64::from(vps),
-            last: false,
+            ..Self::default()
         }
     }
 
@@ -36,7 +38,7 @@ impl Stand {
             ages: self.ages + other.ages,
             weight: self.weight + other.weight,
             vps: self.vps + other.vps,
-            last: false,
+            ..Self::default()
         }
     }
 
@@ -52,7 +54,8 @@ impl Stand {
 }
 
 /// Where they stand on average, when each is behind by what it may be at most; nobody stands
-/// anywhere. Who is kept from more by a limit of its own does not count [ns].
+/// anywhere. Who is kept from more by a limit of its own and has less than the others does not count;
+/// one that had more before its limit was reached does [ns].
 pub(super) fn mean_of(stands: &mut [Stand], window_ns: u64) -> Option<f64> {
     let mut drag = 0.0;
     loop {
@@ -63,9 +66,14 @@ pub(super) fn mean_of(stands: &mut [Stand], window_ns: u64) -> Option<f64> {
         }
         let (mean, mut some) = ((free.ages - drag) / free.weight, false);
         for one in stands.iter_mut().filter(|one| !one.last) {
-            one.last = one.age() <= mean - one.most_behind(window_ns);
+            let most = if one.bound {
+                0.0
+            } else {
+                one.most_behind(window_ns)
+            };
+            one.last = one.age() <= mean - most;
             if one.last {
-                drag += one.weight * one.most_behind(window_ns);
+                drag += one.weight * most;
                 some = true;
             }
         }
@@ -81,13 +89,11 @@ mod tests {
 
     /// Of one with this age, weight and so many virtual processors; a window is 10 ns.
     fn one(age: f64, weight: f64, vps: f64) -> Stand {
-        let ages = age * weight;
-        let last = false;
         Stand {
-            ages,
+            ages: age * weight,
             weight,
             vps,
-            last,
+            ..Stand::default()
         }
     }
 
@@ -99,10 +105,13 @@ mod tests {
         // One virtual processor may be behind by five windows, 50 of the 900 that it is.
         let small = one(100.0, 1.0, 1.0);
         assert_eq!(mean(&[one(1000.0, 1.0, 9.0), small]), Some(950.0));
-        let limited = Stand {
-            last: true,
+        let bound = |small| Stand {
+            bound: true,
             ..small
         };
-        assert_eq!(mean(&[one(1000.0, 1.0, 9.0), limited]), Some(1000.0));
+        let large = one(1000.0, 1.0, 9.0);
+        assert_eq!(mean(&[large, bound(small)]), Some(1000.0));
+        // Who had more up to its limit than the others is what they are behind.
+        assert_eq!(mean(&[large, bound(one(1200.0, 1.0, 1.0))]), Some(1100.0));
     }
 }

@@ -3,7 +3,7 @@
 use homenode_engine::hypervisor::polarize;
 use homenode_engine::kernel::Stream;
 use homenode_engine::spec::{
-    Group, Partition, Polarization, Policy, Pool, Processors, Spec, Workload,
+    Group, Machine, Partition, Polarization, Policy, Pool, Processors, Spec, Workload,
 };
 
 use super::due::{Limit, Sharer};
@@ -62,11 +62,10 @@ impl Kind {
         let mut machine = machine(&format!("core:{cores}"));
         machine.hypervisor.excess_quantum_ns = dice.pick(&QUANTA);
         machine.hypervisor.policy = self.policy;
-        let mut all = self.sharers(&mut dice, cores - own);
+        let all = self.sharers(&mut dice, cores - own);
         let mut limits = self.limits(&mut dice, cores - own, &all);
-        let each = all.iter().enumerate();
-        let mut partitions: Vec<Partition> =
-            each.map(|(at, one)| one.partition(at, self)).collect();
+        let mut frame = self.of(machine, all, vec![]);
+        let (spec, all) = (&mut frame.spec, &mut frame.sharers);
         if own > 0 {
             let busy = dice.between(0, own);
             let work = if busy == 0 {
@@ -74,14 +73,12 @@ impl Kind {
             } else {
                 loops(busy.into())
             };
-            partitions.push(partition("own", dedicated(cores - own..cores, true), work));
+            let donor = partition("own", dedicated(cores - own..cores, true), work);
+            spec.partitions.push(donor);
         }
-        let mut spec = spec(machine, partitions);
-        (spec.warmup_ns, spec.duration_ns) = (SECOND, 10 * SECOND);
-        spec.interval_ns = SECOND;
         if self.policy == Policy::Prsm {
             spec.machine.hypervisor.prsm.run_time_ns = Some(spec.machine.hypervisor.window_ns);
-            entitle(&mut spec);
+            entitle(spec);
             let mut of_group = 0.0;
             for (one, of) in all.iter_mut().zip(&spec.partitions) {
                 one.entitled = self.entitled(one, of);
@@ -92,8 +89,18 @@ impl Kind {
                 limit.maximum = Some(of_group + dice.real(0.1, 1.0) * some);
             }
         }
+        self.limit(spec, &limits);
+        Frame { limits, ..frame }
+    }
+
+    /// These partitions on a machine, under these limits.
+    pub fn of(self, machine: Machine, sharers: Vec<Sharer>, limits: Vec<Limit>) -> Frame {
+        let each = sharers.iter().enumerate();
+        let partitions = each.map(|(at, one)| one.partition(at, self)).collect();
+        let mut spec = spec(machine, partitions);
+        (spec.warmup_ns, spec.duration_ns) = (SECOND, 10 * SECOND);
+        spec.interval_ns = SECOND;
         self.limit(&mut spec, &limits);
-        let sharers = all;
         Frame {
             spec,
             sharers,

@@ -8,7 +8,7 @@ mod due;
 mod frames;
 
 use common::{aix, machine, partition, run, shared, spec, MS, SECOND};
-use due::excess;
+use due::{excess, Limit, Sharer};
 use frames::{Frame, Kind};
 use homenode_engine::spec::{Partition, Processors, Spread, Workload};
 
@@ -57,6 +57,37 @@ fn powervm_with_pools() {
         limits: true,
         ..Kind::POWERVM
     });
+}
+
+#[test]
+fn powervm_with_pools_of_few_virtual_processors() {
+    assert_shared_out(Kind {
+        limits: true,
+        few: true,
+        ..Kind::POWERVM
+    });
+}
+
+/// A pool's maximum is used up by twelve virtual processors before a thirteenth has used what it is
+/// entitled to: it competes all the same, and has what its weight says.
+#[test]
+fn who_comes_late_to_a_used_up_maximum_competes_for_it() {
+    let one = |vps: u16, entitled: f64, weight: u16| Sharer {
+        vps,
+        busy: vps,
+        entitled,
+        weight,
+        capped: false,
+        pool: 0,
+    };
+    let of_pool = Limit {
+        maximum: Some(5.0),
+        reserved: 0.0,
+    };
+    let all = [one(1, 0.4, 128), one(5, 0.5, 64), one(7, 1.1, 64)];
+    let frame = Kind::POWERVM.of(machine("core:20"), all.to_vec(), vec![of_pool]);
+    let off = off(&frame);
+    assert!(off <= TOLERANCE, "{off} off");
 }
 
 #[test]

@@ -5,8 +5,9 @@
 //! - Who does not compete has nothing to catch up with: it starts from the mean.
 //! - Who competes and gets less than its weight says, since its virtual processors allow no more,
 //!   falls behind by some windows at most, so that others do not starve when it can use
-//!   more again. Those that one limit holds (a pool's maximum, a group's cap) fall behind together;
-//!   members of a group that holds nobody back stand among all others.
+//!   more again. Those that one limit holds (a pool's maximum, a group's cap) fall behind together.
+//!   Where it holds nobody back each stands for itself: who has less than its weight says, since a
+//!   cap of its own or its few virtual processors allow no more, does not hold the others back.
 
 use crate::hypervisor::contest::Contest;
 use crate::hypervisor::pool::PoolBudget;
@@ -19,7 +20,7 @@ impl Windows {
     pub(super) fn level_ages(&mut self, field: usize) {
         let (window_ns, mut stands) = (self.capacity_ns, std::mem::take(&mut self.stands));
         for limit in self.limits() {
-            if !self.is_together(limit) {
+            if !self.is_bound(limit) {
                 continue;
             }
             stands.clear();
@@ -31,12 +32,12 @@ impl Windows {
         stands.clear();
         stands.extend(self.stands_of(field, None));
         for limit in self.limits() {
-            if !self.is_together(limit) {
+            if !self.is_bound(limit) {
                 stands.extend(self.stands_of(field, Some(limit)));
                 continue;
             }
             let together = Stand {
-                last: self.is_bound(limit),
+                bound: true,
                 ..self.stand_of(field, limit)
             };
             stands.extend(Some(together).filter(|those| those.weight > 0.0));
@@ -78,21 +79,15 @@ impl Windows {
         });
     }
 
-    /// Brings those under a limit forward by the same, so that together they are not too far behind
-    /// this mean. As long as the limit does not bind them, each is behind what all have.
+    /// Brings those that a limit binds forward by the same, so that together they are not too far
+    /// behind this mean; those that it does not each for itself.
     fn level_together(&mut self, field: usize, limit: usize, mean: f64) {
         let (those, window_ns) = (self.stand_of(field, limit), self.capacity_ns);
-        let bound = self.is_bound(limit);
-        if those.weight == 0.0 || !self.is_together(limit) {
+        if those.weight == 0.0 || !self.is_bound(limit) {
             return self.level(field, Some(limit), mean);
         }
         let by = mean - those.most_behind(window_ns) - those.age();
-        self.each_of(field, Some(limit), |share, contest| {
-            bring_forward(share, by);
-            if !bound {
-                contest.extend(share, mean, window_ns);
-            }
-        });
+        self.each_of(field, Some(limit), |share, _| bring_forward(share, by));
     }
 
     fn each_of(
@@ -106,13 +101,6 @@ impl Windows {
                 change(share, contest);
             }
         }
-    }
-
-    /// Whether those under a limit stand beside others as one. Members of a group that its cap kept
-    /// from nothing stand each for itself: who has less than its weight says, since its own cap or
-    /// its few logical cores allow no more, does not hold the others of its group back.
-    fn is_together(&self, limit: usize) -> bool {
-        self.masks.is_empty() || self.is_bound(limit)
     }
 
     /// Whether a limit kept some from more in the window that ends.

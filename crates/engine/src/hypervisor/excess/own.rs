@@ -54,15 +54,37 @@ impl Windows {
         let Some(level) = level_of(all, members) else {
             return;
         };
-        let window_ns = self.capacity_ns;
         for (share, contest) in self.shares.iter_mut().zip(&mut self.contests) {
-            let behind = contest.most_behind(share, window_ns);
             if let Some(claim) = share.claim_mut().filter(|claim| is_own(claim, pool)) {
                 let aged = claim.excess_age - contest.began_at;
                 let back = (level - contest.own_age).clamp(0.0, aged.max(0.0));
                 claim.excess_age = (claim.excess_age - back).max(0.0);
-                contest.own_age = (contest.own_age + back).max(level - behind);
-                contest.own_behind_ns = claim.weight.max(1.0) * (level - contest.own_age);
+                contest.own_age += back;
+            }
+        }
+        self.level_own_ages(pool);
+    }
+
+    /// Who is too far behind the mean of its pool in that is brought forward.
+    fn level_own_ages(&mut self, pool: PoolId) {
+        let members = self.shares.iter().zip(&self.contests);
+        let competing = members.filter_map(|(share, contest)| {
+            let claim = share.claim().filter(|claim| is_own(claim, pool))?;
+            contest.competes.then_some((claim.weight.max(1.0), contest))
+        });
+        let (mut ages, mut weights) = (0.0, 0.0);
+        for (weight, contest) in competing {
+            (ages, weights) = (ages + weight * contest.own_age, weights + weight);
+        }
+        if weights == 0.0 {
+            return;
+        }
+        let (mean, window_ns) = (ages / weights, self.capacity_ns);
+        for (share, contest) in self.shares.iter().zip(&mut self.contests) {
+            if let Some(claim) = share.claim().filter(|claim| is_own(claim, pool)) {
+                let least = mean - contest.most_behind(share, window_ns);
+                contest.own_age = contest.own_age.max(least);
+                contest.own_behind_ns = claim.weight.max(1.0) * (mean - contest.own_age);
             }
         }
     }

@@ -57,9 +57,11 @@ impl World<Partitions> {
         let exhausted = &mut self.sys.windows.shares[partition].exhausted_vps;
         *exhausted += u16::from(mode == Mode::Exhausted);
         *exhausted -= u16::from(was == Mode::Exhausted);
-        if mode == Mode::Exhausted && self.sys.windows.is_limited(partition) {
+        if mode == Mode::Exhausted {
             self.sys.windows.hold_back(partition, index);
-            self.ask_for_limits();
+            if self.sys.windows.is_limited(partition) {
+                self.ask_for_limits();
+            }
         }
     }
 

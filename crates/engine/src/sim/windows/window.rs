@@ -1,7 +1,7 @@
 //! A window begins: capacity is handed out anew.
 
 use super::Partitions;
-use crate::hypervisor::{Capacity, Mode};
+use crate::hypervisor::{Capacity, Mode, Placement, Policy as _};
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::When;
 use crate::sim::meters::Reason;
@@ -18,6 +18,7 @@ impl World<Partitions> {
         self.manage();
         self.hand_out();
         self.hand_slices_out();
+        self.call_home();
         self.renew_running();
         for vp in held.waiting.drain(..) {
             self.seek_core(vp);
@@ -89,11 +90,39 @@ impl World<Partitions> {
         windows.guests = 0;
         for (vp, slice) in self.at.vps.iter().zip(&mut windows.slices) {
             (slice.late, slice.gift_ns, slice.giver) = (false, 0, None);
+            slice.grant_ns = 0;
             if vp.mode != Mode::Inactive {
                 slice.slice_ns = windows.shares[vp.partition].slice_ns(vp.index);
             }
         }
         windows.keep_for_those_behind(&self.at, windows.capacity_ns);
+    }
+
+    /// PowerVM: for one that ran on entitlement up to the window's end that is a dispatch anew (it
+    /// counts as one on POWER7 and later), by the rules for one that becomes ready. Else it stayed
+    /// away for as long as it has work, as it is never without a core. Who is on excess at the end
+    /// may be thrown off for it: what all are entitled to has not begun yet.
+    fn call_home(&mut self) {
+        if self.spec.machine.hypervisor.policy != Policy::Phyp {
+            return;
+        }
+        for core in self.at.active() {
+            let entitled = |vp: &VpId| {
+                let slice = &self.sys.windows.slices[*vp];
+                slice.capacity == Capacity::Entitled && slice.own_core.is_none()
+            };
+            let Some(vp) = self.at.cores[core].running.filter(entitled) else {
+                continue;
+            };
+            let home = self.vp(vp).home_node;
+            let away = self.at.cores[core].node != home && self.vp(vp).dispatched_at < self.now;
+            let taken = away.then(|| self.sys.policy.place(self.view(), vp));
+            if matches!(taken, Some(Placement::Evict(at)) if self.at.cores[at].node == home) {
+                self.preempt(vp, Reason::WindowEnd);
+                self.hand_on(core);
+                self.make_ready(vp);
+            }
+        }
     }
 
     /// Runners start the window on entitlement; those away from home go home where a core is idle.
@@ -110,7 +139,6 @@ impl World<Partitions> {
 
     fn renew_runner(&mut self, vp: VpId, core: CoreId) {
         let v = &mut self.sys.windows.slices[vp];
-        v.grant_ns = 0;
         if v.slice_ns == 0 {
             self.end_grant(vp); // Entitled to nothing: it goes on if it may use excess.
         } else {
