@@ -188,9 +188,11 @@ impl Coming {
         let part_ns = until * window_ns;
         let waits = part_ns + self.again_ns * (-part_ns / self.again_ns).exp_m1();
         let first = waits * self.again_ns / (window_ns - waits).max(1.0);
-        // Who has used up his own takes a core of one that is ahead of him after a quantum.
+        // Who has used up his own takes a core of one that is ahead of him after a quantum, or one
+        // that another of his partition leaves.
         let beyond = (1.0 - self.entitled / self.used.max(1e-12)).max(0.0);
-        let late = beyond * (1.0 - taken) * quantum_ns;
+        let left = (self.vps - 1.0) / self.again_ns;
+        let late = beyond * (1.0 - taken) / (quantum_ns.recip() + left);
         let rounds = Rounds {
             first_ns: first + late,
             credit: None,
