@@ -106,11 +106,30 @@ duration = "2 s"
 replications = 1
 """
 HOST = {"machine": "intel-xeon-6240-2s", "more": "sockets = 1\nthreads = 1", "entitlement": ""}
+XEN = {**HOST, "more": 'sockets = 1\nthreads = 1\npolicy = "credit2"'}
+OLD = 'hypervisor = { scheduler = { value = "cfs", why = "an old kernel" } }'
+CFS = {**HOST, "more": f"sockets = 1\nthreads = 1\n{OLD}"}
 FRAME = {"machine": "ibm-power-770", "more": "", "entitlement": ", entitlement = 1.0"}
 
 
 @pytest.mark.parametrize("beside", [HOST, FRAME])
-def test_it_says_whose_work_waits_behind_who_always_wants_more(
+def test_work_waits_for_its_turn_behind_who_always_wants_more(
+    command: Command, scenario: Path, beside: dict[str, str]
+) -> None:
+    def response() -> float:
+        solved = told(command("solve", scenario, "--json"))
+        assert solved["beside_greedy"] == {}
+        return float(solved["partitions"]["web"]["response_ms_mean"]["mean"])
+
+    scenario.write_text(BESIDE.format(**beside, virtual=2), encoding="utf-8")
+    with_one_left = response()
+    scenario.write_text(BESIDE.format(**beside, virtual=8), encoding="utf-8")
+    assert response() > 1.05 * with_one_left
+    assert "would take more processors" not in command("solve", scenario).stdout
+
+
+@pytest.mark.parametrize("beside", [XEN, CFS])
+def test_it_says_whose_work_waits_where_it_does_not_know_how_turns_come(
     command: Command, scenario: Path, beside: dict[str, str]
 ) -> None:
     scenario.write_text(BESIDE.format(**beside, virtual=8), encoding="utf-8")

@@ -40,7 +40,7 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
         others = dict.fromkeys(other for of in crowded.values() for other in of)
         lines.append(
             f"{listed(others, 4)} would take more processors than there are: what the work of"
-            f" {listed(crowded, 4)} waits for one beside that is hardly in its response, and short"
+            f" {listed(crowded, 4)} waits for one beside that is told in part at best, and short"
             " work may take several times as long. `homenode run` tells it."
         )
     if any(one.settles_late for one in solved):

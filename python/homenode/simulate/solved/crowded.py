@@ -1,8 +1,8 @@
-"""Partitions whose work waits for processors that others always want: how long is hardly solved.
+"""Partitions whose work waits for processors that others always want, where how long is not solved.
 
 How much each gets follows from shares and limits, and is told. When one that comes and goes gets a
-processor back from those that never rest hangs on turns, slices and who is behind: of that the
-solver knows little, and short work waits several times as long as it takes.
+processor back from those that never rest hangs on turns, slices and who is behind: of dispatchers
+for which the solver does not know these, short work waits several times as long as it says.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from homenode.model.spec import (
     PartitionSpec,
     Spec,
     WorkloadSpec,
+    machines_of,
+    processors_of,
     shared_cores,
     shared_of,
     works_of,
@@ -26,9 +28,9 @@ _LEFT = 0.005
 def waits_behind(
     spec: Spec, used: Mapping[str, float], unsteady: Mapping[str, bool]
 ) -> dict[str, tuple[str, ...]]:
-    """By partition that shares processors of which none is left, those with which it shares them
-    that always want more. `used` are the cores of each, `unsteady` those with more to do than they
-    can.
+    """By partition that shares processors of which none is left, and of whose turns nothing is
+    known, those with which it shares them that always want more. `used` are the cores of each,
+    `unsteady` those with more to do than they can.
     """
     found: dict[str, tuple[str, ...]] = {}
     for cores, members in _sharing(spec):
@@ -39,8 +41,35 @@ def waits_behind(
             if unsteady[one["name"]] or any(map(_never_rests, works_of(one)))
         )
         if greedy and math.fsum(used[name] for name in names) >= (1.0 - _LEFT) * cores:
-            found |= {name: greedy for name in names if name not in greedy}
-    return found
+            waits = (one for one in members if one["name"] not in greedy)
+            found |= {one["name"]: greedy for one in waits if not _has_turns(spec, one)}
+    of_machines = ((one["name"], _loops(one)) for one in spec["partitions"])
+    return found | {name: loops for name, loops in of_machines if loops}
+
+
+def _loops(one: PartitionSpec) -> tuple[str, ...]:
+    """Virtual machines of z/VM that want all of its processors: others wait about so long."""
+    loops = [machine for machine in machines_of(one) if machine["role"] == "loop"]
+    if sum(machine["cpus"] for machine in loops) < processors_of(one) * one["smt"]:
+        return ()
+    return tuple(machine["name"] for machine in loops)
+
+
+def _has_turns(spec: Spec, one: PartitionSpec) -> bool:
+    """Whether it is solved how turns come round to a partition."""
+    hypervisor = spec["machine"]["hypervisor"]
+    if "machines" in one["guest"]:
+        return False
+    match hypervisor["policy"]:
+        case "linux":
+            linux = hypervisor.get("linux")
+            return linux is not None and linux["scheduler"] == "eevdf"
+        case "prsm":
+            shared = shared_of(one)
+            cores = None if shared is None else shared.get("prsm")
+            return cores is not None and cores["polarization"] == "horizontal"
+        case policy:
+            return policy == "phyp"
 
 
 def _sharing(spec: Spec) -> Iterator[tuple[int, list[PartitionSpec]]]:

@@ -187,7 +187,8 @@ class Solved(Figures):
     @functools.cached_property
     def crowded(self) -> dict[str, tuple[str, ...]]:
         """Partitions that answer somebody and share all of their processors with others that always
-        want more, and who these are: what work waits for a processor is hardly in its response.
+        want more, and who these are: what work waits for a processor is in its response in part at
+        best.
         """
         used = {name: self.metric(name, "physc").mean or 0.0 for name in self.partitions}
         unsteady = {name: of["reason"] is not None for name, of in self.steady.items()}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::hypervisor::policies::{quota, Member};
 use crate::spec::{Cgroup, Policy};
+use crate::steady::hosts::behind::Sharers;
 use crate::steady::hosts::pauses::Pauses;
 use crate::steady::hosts::quotas::{limits, Part, Sharing};
 use crate::steady::hosts::stops::last_slices;
@@ -34,6 +35,15 @@ impl State {
             let units: Vec<_> = there.map(|(_, of, share)| (*of, *share)).collect();
             wait_by_chance(host, (&units, *cores), (forms, &self.doing), &mut waits);
         }
+        let sharers = Sharers {
+            host,
+            forms,
+            doing: &self.doing,
+            cores: &cores,
+            parts: &parts,
+            granted: &granted,
+        };
+        let turns = sharers.served();
         let quotas = quotas(host, forms, &self.doing);
         let in_turn = take_turns(host, forms);
         let mut change = 0.0_f64;
@@ -50,6 +60,7 @@ impl State {
                 };
             }
             let crowded = (1.0 - (waits[at] / vps).min(0.9)) * (1.0 - doing.handled.lost);
+            let crowded = crowded.min(turns[at]);
             let served = if wants[at] > granted[at] + 1e-9 || forms[at].threads.cap < vps {
                 (granted[at] / vps).min(crowded)
             } else {

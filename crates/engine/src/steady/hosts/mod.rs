@@ -1,6 +1,7 @@
 //! Linux and Xen hosts: who may use which threads, how work lies on them, turns, siblings, queues.
 
 pub(in crate::steady) mod affinity;
+pub(in crate::steady) mod behind;
 pub(in crate::steady) mod claims;
 pub(in crate::steady) mod company;
 pub(in crate::steady) mod fair;

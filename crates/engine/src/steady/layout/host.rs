@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::hypervisor::policies::queue_of;
+use crate::hypervisor::policies::{queue_of, turns, Turns};
 use crate::ids::ChipId;
 use crate::machine::Topology;
 use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
@@ -70,6 +70,8 @@ pub(in crate::steady) struct Host {
     pub switch_ns: f64,
     /// How long one of those that wait for a processor runs [ns].
     pub turn_ns: f64,
+    /// How turns come round, where that is known.
+    pub turns: Option<Turns>,
     /// What a quota hands to a processor at a time [ns].
     pub slice_ns: f64,
     /// Under Xen, how long who runs alone does so before its processor is looked at anew [ns].
@@ -197,7 +199,9 @@ impl Host {
         let siblings = usize::from(hypervisor.siblings.max(1));
         let linux = &hypervisor.linux;
         let is_linux = hypervisor.policy == Policy::Linux;
+        let cpus = usize::from(spec.machine.active_cores) * siblings;
         hypervisor.policy.is_host().then(|| Self {
+            turns: is_linux.then(|| turns(linux, cpus)).flatten(),
             policy: hypervisor.policy,
             cgroups: spec.cgroups.clone(),
             siblings,
@@ -208,7 +212,6 @@ impl Host {
             },
             slice_ns: linux.bandwidth_slice_ns as f64,
             turn_ns: if is_linux {
-                let cpus = usize::from(spec.machine.active_cores) * siblings;
                 crate::hypervisor::policies::turn_ns(linux, cpus)
             } else {
                 hypervisor
@@ -240,6 +243,7 @@ impl Host {
             siblings: 1,
             switch_ns: 0.0,
             turn_ns: 1.0,
+            turns: None,
             slice_ns: 1.0,
             look_ns,
             numa: None,

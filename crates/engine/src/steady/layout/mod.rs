@@ -5,5 +5,6 @@ pub(in crate::steady) mod form;
 pub(in crate::steady) mod host;
 pub(in crate::steady) mod scope;
 pub(in crate::steady) mod state;
+pub(in crate::steady) mod stints;
 pub(in crate::steady) mod tamed;
 pub(in crate::steady) mod threads;

@@ -166,6 +166,9 @@ pub(in crate::steady) struct Doing {
     pub served: f64,
     /// The same but for what it waits at its own cap.
     pub let_run: f64,
+    /// The same as far as turns tell that those come round to who is beside others that always want
+    /// more: all of it where turns are not known, or a core is always left over.
+    pub turns: f64,
     /// Part of those with work that its own cap or pool leaves.
     pub limited: f64,
     /// On a host, the most cores that quotas leave it, polling included.
@@ -275,6 +278,7 @@ impl Doing {
             reload_ns: self.reload_ns,
             served: 1.0,
             let_run: 1.0,
+            turns: 1.0,
             quota: f64::INFINITY,
             runs: 1.0,
             may_poll: 0.0,
@@ -578,22 +582,4 @@ fn in_effect(spec: &Spec) -> Machine {
         machine.hypervisor.window_ns = window_ns.unwrap_or(machine.hypervisor.window_ns);
     }
     machine
-}
-
-/// How long a virtual processor has a core each time, and is without work then [ns].
-pub(in crate::steady) fn on_and_off(doing: &Doing, form: &Form) -> [f64; 2] {
-    let wakes = doing.load.wakes_per_ns.max(1e-18);
-    let idle = (in_use(doing, form) - doing.load.vps).max(0.0);
-    [doing.served * doing.load.vps / wakes, idle / wakes]
-}
-
-/// Virtual processors among which the work is, as if they had equal parts: a thread that comes
-/// takes the first that is idle, or goes back to where it was, so the last of many hardly ever
-/// have work. If the one of place `i` works while `n` are busy and `n > i`, the squares of their
-/// parts add up to the mean of the lesser of two such numbers, `m - s / sqrt(pi)` of a normal one.
-pub(in crate::steady) fn in_use(doing: &Doing, form: &Form) -> f64 {
-    let mean = doing.load.vps;
-    let lesser = mean - (doing.load.vps_variance / std::f64::consts::PI).sqrt();
-    let parts = mean * mean / lesser.max(0.2 * mean).max(1e-12);
-    parts.max(mean).max(1.0).min(f64::from(form.filled.vps()))
 }

@@ -18,6 +18,15 @@ pub(in crate::steady) enum Arrivals {
 }
 
 impl Arrivals {
+    /// Whether all are there all of the time.
+    pub fn stay(self) -> bool {
+        match self {
+            Self::Always(_, duty) => duty >= 1.0,
+            Self::Closed(_, away_ns) => away_ns <= 0.0,
+            Self::Open(_) | Self::Never => false,
+        }
+    }
+
     /// What comes to the `first` of so many virtual processors where the others never run: threads
     /// lie evenly on all of them, and what lies on one that never runs is there for good.
     pub fn at_first(self, first: u32, all: u32) -> Self {

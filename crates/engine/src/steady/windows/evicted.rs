@@ -10,7 +10,8 @@
 use crate::ids::{ChipId, NodeId};
 use crate::spec::Processors;
 use crate::steady::layout::form::Form;
-use crate::steady::layout::state::{on_and_off, State};
+use crate::steady::layout::state::State;
+use crate::steady::layout::stints::on_and_off;
 use crate::steady::queues::chances::above;
 use crate::steady::windows::evictions::entitled_part;
 use crate::steady::windows::shortage::NEVER;

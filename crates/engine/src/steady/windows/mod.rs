@@ -10,4 +10,5 @@ pub(in crate::steady) mod share;
 pub(in crate::steady) mod shortage;
 pub(in crate::steady) mod slices;
 pub(in crate::steady) mod thrown;
+pub(in crate::steady) mod turns;
 pub(in crate::steady) mod weights;

@@ -5,7 +5,8 @@ use crate::hypervisor::polarize;
 use crate::spec::{Polarization, Policy, Processors};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
-use crate::steady::layout::state::{in_use, on_and_off, Doing, State};
+use crate::steady::layout::state::{Doing, State};
+use crate::steady::layout::stints::{in_use, on_and_off};
 use crate::steady::queues::capped::Capped;
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::chances::mean_beyond;
@@ -52,6 +53,7 @@ impl State {
             return self.share_alone(forms, scope, by_chance, cores - used.mean - used.beside);
         }
         let sharing = self.sharing(forms, scope, cores);
+        self.find_turns(&sharing, forms, cores);
         if self.machine.hypervisor.policy == Policy::Phyp {
             return self.share_short((&sharing, cores), forms);
         }
@@ -177,9 +179,11 @@ impl State {
         let is_phyp = self.machine.hypervisor.policy == Policy::Phyp;
         for at in scope.active.iter().copied().filter(|at| !forms[*at].owns) {
             let doing = &mut self.doing[at];
+            doing.turns = 1.0;
             if is_phyp {
                 // All find cores, or the machine is looked at as a whole.
                 (doing.awaited, doing.thrown) = (0.0, 0.0);
+                doing.waits.queued = 0.0;
             }
             let claim = claim(doing, forms[at], 0.0);
             doing.limited = (claim.limit / claim.wants.max(1e-12)).min(1.0);
@@ -265,7 +269,8 @@ fn crowded(doing: &Doing, lost: f64) -> f64 {
     } else {
         1.0
     };
-    (1.0 - (lost / doing.load.vps.max(1e-12)).min(0.9)) * (1.0 - doing.waits.time) * left
+    let by_chance = (1.0 - (lost / doing.load.vps.max(1e-12)).min(0.9)) * left;
+    by_chance * (1.0 - doing.waits.time).min(doing.turns)
 }
 
 /// A partition has so many cores from now on, and loses some by chance: half of the way at full

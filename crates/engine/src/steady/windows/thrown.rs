@@ -17,7 +17,8 @@
 use crate::cost::Refill;
 use crate::spec::{Polarization, Policy};
 use crate::steady::layout::form::Form;
-use crate::steady::layout::state::{on_and_off, Doing, State};
+use crate::steady::layout::state::{Doing, State};
+use crate::steady::layout::stints::on_and_off;
 use crate::steady::windows::evictions::entitled_part;
 use crate::steady::windows::slices::high_part;
 

@@ -5,4 +5,5 @@ pub(in crate::steady) mod park;
 pub(in crate::steady) mod ports;
 pub(in crate::steady) mod seats;
 pub(in crate::steady) mod step;
+pub(in crate::steady) mod turns;
 pub(in crate::steady) mod web;

@@ -14,6 +14,7 @@ use crate::steady::queues::chain::Load;
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::filling::THREADS;
 use crate::steady::zvm::costs::{signalling, Comes, CpCosts};
+use crate::steady::zvm::turns::Turns;
 
 /// What is going on in a nanosecond on all logical processors.
 #[derive(Default)]
@@ -86,8 +87,8 @@ impl State {
             .collect();
         let time = |of: &Segment| (costs.time_of(of) + colder) * slowed;
         let times: Vec<f64> = each.iter().map(time).collect();
-        let (held, all) = serve(guests, &times, room, cp);
-        let mut going = going(guests, &each, (&held, &times), cp, room);
+        let (held, turns, all) = serve(guests, (&times, costs.vectors), room, cp);
+        let mut going = going(guests, &each, (&held, &turns, &times), cp);
         let mut pairs = guests.kinds.iter().zip(&held);
         let falls_behind = |(kind, held): (&Kind, &Option<f64>)| {
             held.is_some() && matches!(kind.coming, Arrivals::Open(_))
@@ -231,7 +232,12 @@ impl State {
 }
 
 /// What machines come to: those that have what they want by chance, the others by their shares.
-fn serve(guests: &Guests, times: &[f64], room: &Room, cp: &mut Cp) -> (Vec<Option<f64>>, All) {
+fn serve(
+    guests: &Guests,
+    (times, vectors): (&[f64], f64),
+    room: &Room,
+    cp: &mut Cp,
+) -> (Vec<Option<f64>>, Turns, All) {
     let there = room.work(room.lps);
     let alone = |at: usize| crowd(&[station(guests, times, at)], room, 1.0).0[0];
     let free: Vec<Crowd> = (0..times.len())
@@ -251,9 +257,20 @@ fn serve(guests: &Guests, times: &[f64], room: &Room, cp: &mut Cp) -> (Vec<Optio
         }
     }
     let rest: Vec<usize> = (0..times.len()).filter(|at| held[*at].is_none()).collect();
-    let stations: Vec<Station> = rest.iter().map(|at| station(guests, times, *at)).collect();
+    let turns = Turns::of(guests, &held, (times, cp), (room.lps, vectors));
+    let longer = times.iter().zip(&turns.slower);
+    let longer: Vec<f64> = longer.map(|(time, by)| time * by).collect();
+    let stations: Vec<Station> = rest
+        .iter()
+        .map(|at| station(guests, &longer, *at))
+        .collect();
     let guess = if cp.speed > 0.0 { cp.speed } else { 1.0 };
-    let (found, mut all) = crowd(&stations, room, guess);
+    // Those that wait for turns of others are in nobody's way.
+    let thinned = Room {
+        lps: room.lps * turns.thinned,
+        ..*room
+    };
+    let (found, mut all) = crowd(&stations, &thinned, guess);
     for (at, found) in rest.into_iter().zip(found) {
         cp.kinds[at] = found;
     }
@@ -262,7 +279,7 @@ fn serve(guests: &Guests, times: &[f64], room: &Room, cp: &mut Cp) -> (Vec<Optio
             all.join(hold(cp, (guests, times, at), *granted), room);
         }
     }
-    (held, all)
+    (held, turns, all)
 }
 
 fn station(guests: &Guests, times: &[f64], at: usize) -> Station {
@@ -296,12 +313,10 @@ fn hold(cp: &mut Cp, (guests, times, at): (&Guests, &[f64], usize), granted: f64
 fn going(
     guests: &Guests,
     each: &[Segment],
-    (held, times): (&[Option<f64>], &[f64]),
+    (held, waits, times): (&[Option<f64>], &Turns, &[f64]),
     cp: &Cp,
-    room: &Room,
 ) -> Going {
     let mut all = Going::default();
-    let wait = slice_end(guests, held, room);
     for (at, kind) in guests.kinds.iter().enumerate() {
         let (now, count) = (&cp.kinds[at], f64::from(kind.count));
         let done = count * now.per_ns;
@@ -316,9 +331,12 @@ fn going(
         all.dispatches += done * (now.found_idle + turns);
         all.wakes += done * now.found_idle * (1.0 - cp.waits);
         all.done += done;
-        let here = now.inside / now.per_ns.max(1e-300);
-        let waited = (here - times[at]).max(0.0) * 0.5 * (1.0 + kind.spread);
-        all.inside += done * (here.min(times[at]) + waited + now.found_idle * wait);
+        let (here, time) = (
+            now.inside / now.per_ns.max(1e-300),
+            times[at] * waits.slower[at],
+        );
+        let waited = (here - time).max(0.0) * 0.5 * (1.0 + kind.spread);
+        all.inside += done * (here.min(time) + waited + now.found_idle * waits.first_ns);
         if held[at].is_some() {
             all.ready += count * now.ready;
         }
@@ -338,15 +356,6 @@ fn cp_speed(cp: &Cp) -> f64 {
 /// slices as fit in, of work that varies like chance.
 fn turns(time_ns: f64, guests: &Guests) -> f64 {
     1.0 / ((guests.zvm.minor_slice_ns as f64 / time_ns.max(1.0)).exp() - 1.0)
-}
-
-/// Where machines that are held back keep all logical processors at work, how long others wait
-/// until a slice of one of their vector ends [ns].
-fn slice_end(guests: &Guests, held: &[Option<f64>], room: &Room) -> f64 {
-    if held.iter().all(Option::is_none) {
-        return 0.0;
-    }
-    guests.zvm.minor_slice_ns as f64 / (room.lps + 1.0)
 }
 
 /// Virtual processors of a machine among which its work is, as if they had equal parts: the first

@@ -61,7 +61,7 @@ pub use domains::lax;
 use domains::{Domains, Rhythm};
 pub use due::{due, group_weight, quota, share_out, Member};
 use ids::{between, CgroupId, CoreId, PartitionId, Span, TaskId, ROOT};
-pub use params::turn_ns;
+pub use params::{turn_ns, turns, Turns};
 
 use crate::ids::VpId;
 use moves::Leaving;

@@ -36,6 +36,41 @@ pub fn turn_ns(linux: &Linux, cpus: usize) -> f64 {
     (slice.div_ceil(params.tick) * params.tick) as f64
 }
 
+/// How long those that share a processor of such a host take turns, all times in ns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turns {
+    /// Time between two ticks, at which alone a runner is taken off that is not behind.
+    pub tick_ns: f64,
+    /// How long one runs that others wait for.
+    pub turn_ns: f64,
+    /// What one asks for at a time, by which deadlines are set.
+    pub slice_ns: f64,
+    /// Time in which who waits or runs beside others comes to another processor: two looks of a
+    /// busy one for what it could take, since either of the two may be taken.
+    pub balance_ns: f64,
+    /// Whether one that waited longer than is due takes its processor at once when it comes again.
+    pub has_credit: bool,
+}
+
+/// The same of a host with so many processors; none under CFS, where whoever wakes has credit
+/// whatever it used.
+pub fn turns(linux: &Linux, cpus: usize) -> Option<Turns> {
+    let params = Params::new(linux, cpus, 0);
+    let looks = 2 * u64::from(linux.balance.busy_factor) * linux.balance.interval_ns;
+    let apart = cpus < 2 || !linux.balance.enabled;
+    params.is_eevdf().then(|| Turns {
+        tick_ns: params.tick as f64,
+        turn_ns: turn_ns(linux, cpus),
+        slice_ns: params.slice as f64,
+        balance_ns: if apart {
+            f64::INFINITY
+        } else {
+            looks as f64 * cpus as f64
+        },
+        has_credit: params.place_lag && !params.lazy,
+    })
+}
+
 /// Weight of a nice value.
 pub fn nice_weight(nice: i8) -> u64 {
     NICE[(i16::from(nice) + 20).clamp(0, 39) as usize] << 10

@@ -1,0 +1,284 @@
+//! Who waits for turns beside partitions that always want more, one virtual processor for each core
+//! at least.
+//!
+//! Under PowerVM those that always have work have what they are entitled to in the first part of a
+//! window, on all cores. Nobody can be thrown off meanwhile: who comes waits until it is over, or
+//! until the rest of the window is as long as what it may have itself. After that they are beyond
+//! theirs, and whoever is within his throws one off at once.
+//!
+//! ```text
+//! waits in a window = part - again (1 - exp(-part / again))
+//! ```
+//! with the time after which one comes `again`: one that seldom does waits for
+//! `part^2 / (2 window)` each time. So does each burst of one that often comes, since all virtual
+//! processors of a partition wait together there: what comes meanwhile is queued, and done by all
+//! `n` of them then, of which `u` have enough to do with what comes later, so it takes
+//! `n / (n - u)` of that.
+//!
+//! One with more to do than a window brings, by what it is entitled to and its weight, has a core
+//! for that part of each and none for the rest. Where there are no more of those that stay than
+//! cores, each of them needs a core of its own for its whole part: who has been on one for as long
+//! as can be spared, its own part at least, gives it back until the others have had theirs. One
+//! that is beyond its own takes a core from one that is ahead of it after a quantum.
+//!
+//! Under PR/SM, who waits within his share is told by [`slices`](super::slices); what is left is
+//! that one with more to do than its share of a slice is without a core for the rest of it.
+
+use crate::spec::{Polarization, Policy, Processors};
+use crate::steady::layout::form::Form;
+use crate::steady::layout::state::{Doing, State};
+use crate::steady::queues::demand::Arrivals;
+use crate::steady::queues::rounds::Rounds;
+
+/// Part of their time for which virtual processors may be at work at most whose partition is
+/// granted what it asks for: that is done in the end.
+const NEARLY_ALL: f64 = 0.98;
+
+/// Those that always want more.
+#[derive(Clone, Copy, Debug, Default)]
+struct Staying {
+    /// What they are entitled to, those that are capped too.
+    entitled: f64,
+    /// Virtual processors of those that no limit stops, what these may have, and their weight.
+    count: f64,
+    own: f64,
+    weight: f64,
+}
+
+/// One that comes and goes beside them.
+#[derive(Clone, Copy, Debug)]
+struct Coming {
+    /// Virtual processors, how many of them are at work, and how many have work while one has.
+    vps: f64,
+    used: f64,
+    awake: f64,
+    /// What it is entitled to, and its weight beyond that.
+    entitled: f64,
+    weight: f64,
+    /// Time from one coming of each to the next, what it waits apart [ns].
+    again_ns: f64,
+}
+
+impl State {
+    /// How much of their time with work those that come and go have a core, as far as turns tell.
+    pub(in crate::steady) fn find_turns(&mut self, sharing: &[usize], forms: &[&Form], cores: f64) {
+        let each = || sharing.iter().map(|at| (&self.doing[*at], forms[*at]));
+        let staying = Staying::of(each());
+        let come = each().filter(|(doing, form)| !doing.stays(form));
+        let coming: f64 = come.map(|(doing, _)| doing.cores()).sum();
+        let none_left = staying.count >= cores - 1e-9;
+        for at in sharing.iter().copied() {
+            let (doing, form) = (&self.doing[at], forms[at]);
+            let rounds = (none_left && comes(doing, form)).then(|| {
+                // What others use that come and go is not there for it.
+                let cores = cores - (coming - doing.cores()).max(0.0);
+                self.rounds((doing, form), staying, cores)
+            });
+            let (turns, queued) = rounds.flatten().map_or((1.0, 0.0), |(rounds, together)| {
+                let least = doing.cores() / (NEARLY_ALL * f64::from(form.filled.vps()));
+                let turns = rounds.served(doing.run_ns()).max(least.min(1.0));
+                (turns, queued(doing, form, together))
+            });
+            let doing = &mut self.doing[at];
+            doing.turns += 0.5 * self.pace * (turns - doing.turns);
+            if self.machine.hypervisor.policy == Policy::Phyp {
+                doing.waits.queued += 0.5 * self.pace * (queued - doing.waits.queued);
+            }
+        }
+    }
+
+    /// How turns come round to one, if that is known, and for how long each burst waits at least as
+    /// all of its virtual processors do [ns].
+    fn rounds(&self, of: (&Doing, &Form), staying: Staying, cores: f64) -> Option<(Rounds, f64)> {
+        let hypervisor = &self.machine.hypervisor;
+        let window_ns = hypervisor.window_ns as f64;
+        let own = Coming::of(of.0, of.1);
+        if hypervisor.policy == Policy::Phyp {
+            let quantum_ns = hypervisor.excess_quantum_ns as f64;
+            return Some(own.in_windows(staying, cores, (window_ns, quantum_ns)));
+        }
+        let horizontal = of.1.each == Some(Polarization::Horizontal);
+        horizontal.then(|| (own.in_slices(staying, cores, window_ns), 0.0))
+    }
+}
+
+impl Staying {
+    /// Those of all that share cores.
+    fn of<'a>(each: impl Iterator<Item = (&'a Doing, &'a Form)>) -> Self {
+        let mut all = Self::default();
+        for (doing, form) in each.filter(|(doing, form)| doing.stays(form)) {
+            let entitled = doing.due.min(doing.load.vps);
+            all.entitled += entitled;
+            if is_uncapped(form) && form.group.is_none() {
+                all.count += doing.load.vps;
+                all.own += entitled;
+                all.weight += weight(form);
+            }
+        }
+        all
+    }
+}
+
+/// Bursts that are queued behind virtual processors that wait, where each burst from outside waits
+/// for so long together with all others [ns].
+fn queued(doing: &Doing, form: &Form, together_ns: f64) -> f64 {
+    let Arrivals::Open(_) = form.demand.arrivals else {
+        return 0.0;
+    };
+    let inside = doing.cores() + doing.load.bursts_per_ns * together_ns;
+    (inside - doing.load.vps).max(0.0)
+}
+
+/// Whether a partition comes and goes, and is uncapped: who is capped stops by itself.
+fn comes(doing: &Doing, form: &Form) -> bool {
+    let known = form.guests.is_none() && doing.run_ns().is_finite() && doing.load.vps > 0.0;
+    is_uncapped(form) && known && !doing.stays(form)
+}
+
+fn is_uncapped(form: &Form) -> bool {
+    matches!(
+        form.partition.processors,
+        Processors::Shared { capped: false, .. }
+    )
+}
+
+fn weight(form: &Form) -> f64 {
+    match form.partition.processors {
+        Processors::Shared { weight, .. } => f64::from(weight),
+        Processors::Dedicated { .. } => 0.0,
+    }
+}
+
+impl Coming {
+    fn of(doing: &Doing, form: &Form) -> Self {
+        let vps = f64::from(form.filled.vps());
+        Self {
+            vps,
+            used: doing.cores().min(NEARLY_ALL * vps),
+            awake: 1.0 + doing.load.vps * (1.0 - 1.0 / vps),
+            entitled: doing.entitled,
+            weight: weight(form),
+            again_ns: (vps - (1.0 - doing.served) * doing.load.vps) / doing.load.wakes_per_ns,
+        }
+    }
+
+    /// Part of what is left beyond all entitlements that it has if it wants it.
+    fn of_excess(&self, staying: Staying) -> f64 {
+        self.weight / (self.weight + staying.weight).max(1e-12)
+    }
+
+    fn in_windows(
+        &self,
+        staying: Staying,
+        cores: f64,
+        (window_ns, quantum_ns): (f64, f64),
+    ) -> (Rounds, f64) {
+        let excess = (cores - staying.entitled - self.entitled).max(0.0);
+        let has = self.entitled + excess * self.of_excess(staying);
+        let taken = (staying.entitled / cores).min(1.0);
+        let until = taken.min(1.0 - self.entitled / self.vps).max(0.0);
+        let each = staying.own / staying.count;
+        let given_back = if staying.count <= cores + 1e-9 {
+            (2.0 * each - 1.0).min(1.0 - self.entitled / self.vps)
+        } else {
+            0.0
+        };
+        let off = (1.0 - has / self.awake).max(given_back).max(0.0);
+        // In each window one waits once, from when it comes.
+        let part_ns = until * window_ns;
+        let waits = part_ns + self.again_ns * (-part_ns / self.again_ns).exp_m1();
+        let first = waits * self.again_ns / (window_ns - waits).max(1.0);
+        // Who has used up his own takes a core of one that is ahead of him after a quantum, or one
+        // that another of his partition leaves.
+        let beyond = (1.0 - self.entitled / self.used.max(1e-12)).max(0.0);
+        let left = (self.vps - 1.0) / self.again_ns;
+        let late = beyond * (1.0 - taken) / (quantum_ns.recip() + left);
+        let rounds = Rounds {
+            first_ns: first + late,
+            credit: None,
+            on_ns: (1.0 - off) * window_ns,
+            off_ns: off * window_ns,
+        };
+        let queued = self.vps / (self.vps - self.used);
+        (rounds, 0.5 * until * part_ns * queued + late)
+    }
+
+    fn in_slices(&self, staying: Staying, cores: f64, slice_ns: f64) -> Rounds {
+        let own = self.awake * self.entitled / self.vps;
+        let left = (cores - staying.entitled - own).max(0.0);
+        let has = own + left * self.of_excess(staying);
+        let off = (1.0 - has / self.awake).max(0.0);
+        Rounds {
+            first_ns: 0.0,
+            credit: None,
+            on_ns: (1.0 - off) * slice_ns,
+            off_ns: off * slice_ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Coming = Coming {
+        vps: 1.0,
+        used: 0.1,
+        awake: 1.0,
+        entitled: 0.3,
+        weight: 100.0,
+        again_ns: 1e12,
+    };
+
+    fn loops(count: f64, entitled: f64) -> Staying {
+        Staying {
+            entitled,
+            count,
+            own: entitled,
+            weight: 100.0,
+        }
+    }
+
+    #[test]
+    fn who_comes_waits_until_those_that_stay_have_had_theirs() {
+        // By hand: they have 2 of 4 cores, so half of each window, half of which one waits there.
+        let (rounds, together) = ONE.in_windows(loops(8.0, 2.0), 4.0, (10e6, 1e6));
+        assert!((rounds.first_ns - 1.25e6).abs() < 1e3, "{rounds:?}");
+        // What comes meanwhile is done beside a tenth of a core's work.
+        assert!((together - 1.25e6 / 0.9).abs() < 1e3, "{together}");
+        // More for those that stay is more to wait, but never beyond what is its own by then.
+        let waits = [0.5, 1.0, 2.0, 3.0, 3.7]
+            .map(|of| ONE.in_windows(loops(8.0, of), 4.0, (10e6, 1e6)).0.first_ns);
+        assert!(waits.windows(2).all(|two| two[0] <= two[1]), "{waits:?}");
+        assert!((waits[4] - 0.5 * 0.49 * 10e6).abs() < 1e3);
+        // One that comes all the time waits half of it, however often: here as long as it does not.
+        let often = Coming {
+            again_ns: 1e4,
+            ..ONE
+        };
+        let (rounds, _) = often.in_windows(loops(8.0, 2.0), 4.0, (10e6, 1e6));
+        assert!((rounds.first_ns - 1e4).abs() < 100.0, "{rounds:?}");
+    }
+
+    #[test]
+    fn who_has_more_to_do_has_its_part_of_each_window() {
+        // One core: 0.3 of its own, 0.5 of the others, half of the 0.2 that are left.
+        let (rounds, _) = ONE.in_windows(loops(2.0, 0.5), 1.0, (10e6, 1e6));
+        assert!((rounds.on_ns - 4e6).abs() < 1.0 && (rounds.off_ns - 6e6).abs() < 1.0);
+        let heavy = Coming {
+            weight: 300.0,
+            ..ONE
+        };
+        assert!(heavy.in_windows(loops(2.0, 0.5), 1.0, (10e6, 1e6)).0.on_ns > 4.4e6);
+    }
+
+    #[test]
+    fn a_slice_is_shared_by_weight() {
+        let half = Coming {
+            entitled: 0.5,
+            ..ONE
+        };
+        let rounds = half.in_slices(loops(1.0, 0.5), 1.0, 12.5e6);
+        assert!((rounds.on_ns - 6.25e6).abs() < 1.0 && (rounds.off_ns - 6.25e6).abs() < 1.0);
+    }
+}
