@@ -1,6 +1,7 @@
 //! Sets the scheduler up: virtual machines first, then where they are at home.
 
 use super::claims::shares_of;
+use super::even::Had;
 use super::params::Rules;
 use super::parts::{Bound, Client, Doing, Limit, Processor, Vm, World};
 use super::Esxi;
@@ -32,6 +33,7 @@ impl Esxi {
             pending: std::collections::VecDeque::new(),
             poll_at: When::NEVER,
             rebalance_at: When::NEVER,
+            looked_at: 0,
             rebalanced: 0,
             limit_at: When::NEVER,
         };
@@ -88,7 +90,6 @@ impl Esxi {
                 progress_ns: 0,
                 wanted_ns: 0,
                 got_ns: 0.0,
-                due_ns: 0.0,
             });
         }
     }
@@ -154,7 +155,9 @@ impl Esxi {
                 home,
                 is_pinned,
                 counts: self.vms[vm].shares / count as f64,
+                is_left_out: false,
                 clock: 0.0,
+                had: Had::default(),
             });
         }
     }
