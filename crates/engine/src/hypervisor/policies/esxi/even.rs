@@ -3,9 +3,10 @@
 //! "The NUMA rebalancer computes the CPU imbalance between nodes, accounting for the difference
 //! between each virtual machine's CPU time entitlement and its actual consumption" (vSphere
 //! Resource Management, advanced NUMA attributes). So a node's load is what those at home there are
-//! entitled to of what they want, and moves count by what they leave of that difference too: a small
-//! one may leave a node that is full, though the two stay uneven. `sched-stats -t numa-pnode` shows
-//! the same figures by node: used, idle, entitled, owed. How the two are weighed is not published.
+//! entitled to of what they want, and moves count by what they leave of that difference too: a
+//! small one may leave a node that is full, though the two stay uneven. `sched-stats -t numa-pnode`
+//! shows the same figures by node: used, idle, entitled, owed. How the two are weighed is not
+//! published.
 
 use super::{Client, Esxi};
 
