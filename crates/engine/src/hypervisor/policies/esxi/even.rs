@@ -8,14 +8,8 @@
 //! shows the same figures by node: used, idle, entitled, owed. How the two are weighed is not
 //! published.
 
+use super::parts::Had;
 use super::{Client, Esxi};
-
-/// What a client was due and what it got since nodes were last looked at [cores].
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Had {
-    pub(super) due: f64,
-    pub(super) got: f64,
-}
 
 /// A node, or what it would be after a move.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@
 //! most one a node as long as there are nodes. Where its memory lies decides where a client begins,
 //! else the least loaded node. Memory follows one that moves, as the simulation moves pages.
 
-use super::even::Had;
+use super::parts::Had;
 use super::{Doing, Esxi};
 use crate::kernel::When;
 

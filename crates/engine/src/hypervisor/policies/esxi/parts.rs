@@ -1,6 +1,5 @@
 //! What the scheduler keeps of virtual machines, their worlds, and processors.
 
-use super::even::Had;
 use crate::hypervisor::HostCount;
 use crate::ids::{CoreId, PartitionId, Span, VpId};
 use crate::kernel::When;
@@ -170,6 +169,13 @@ impl Client {
         let most = self.lead_of(lag_ns);
         self.clock = self.clock.clamp(level - most, level + most);
     }
+}
+
+/// What a client was due and what it got since nodes were last looked at [cores].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Had {
+    pub(super) due: f64,
+    pub(super) got: f64,
 }
 
 /// A logical processor.

@@ -1,9 +1,8 @@
 //! Sets the scheduler up: virtual machines first, then where they are at home.
 
 use super::claims::shares_of;
-use super::even::Had;
 use super::params::Rules;
-use super::parts::{Bound, Client, Doing, Limit, Processor, Vm, World};
+use super::parts::{Bound, Client, Doing, Had, Limit, Processor, Vm, World};
 use super::Esxi;
 use crate::hypervisor::{HostCount, State};
 use crate::ids::{ById, CoreId, MemoryId, PartitionId, Span, VpId};

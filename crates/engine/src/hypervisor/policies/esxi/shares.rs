@@ -5,7 +5,7 @@
 //! else competes with it: a host may have enough for all while a node has not.
 
 use super::claims::{divide, has_room, sure, Claim, Part};
-use super::even::Had;
+use super::parts::Had;
 use super::{Client, Esxi, Vm, World};
 use crate::ids::VpId;
 use crate::spec::ResourcePool;
