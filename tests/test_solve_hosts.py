@@ -414,3 +414,13 @@ def test_two_that_become_idle_in_turn_do_not_take_the_same_task_for_ever(
     spec["interval_ns"] = spec["duration_ns"] // 8
     simulated, _ = pairs._simulate(json.dumps(spec))
     assert len(simulated) == len(spec["partitions"])
+
+
+def test_no_more_is_told_than_there_is_beside_daemons_and_long_bursts() -> None:
+    """Waking a daemon takes a switch, however many caches a burst of the guest's work refills."""
+    work = 'profile = { base = "oltp", instructions = 1e8 }'
+    users = f'{{ kind = "users", count = 1, think = "200 ms", bursts = 4, wait = "5 ms", {work} }}'
+    many = guest("many", LOOPS.format(16), 16)
+    head = HEAD.format(policy="linux", threads="1\nactive_cores = 4")
+    found = cores(Scenario.from_toml(head + many + guest("few", users, 2), "host.toml"))
+    assert sum(found.values()) < 4.005

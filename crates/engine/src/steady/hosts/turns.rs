@@ -84,14 +84,14 @@ impl State {
         let vps = f64::from(form.filled.vps());
         let halting = Halting::of(host, doing, (at, form));
         let path = form.threads.kvm.as_ref().map_or(0.0, |kvm| kvm.path_ns);
-        let own = host.switch_ns + path;
+        let passage = host.switch_ns + path;
         // One that others wait for runs for a turn, while as many wait as run for less.
         let waiting = (2.0 * (1.0 - doing.served)).min(1.0);
         let ends = doing.served * load.vps * waiting / host.turn_ns;
         let sleeps = load.wakes_per_ns * (1.0 - halting.found);
         let in_guest = load.wakes_per_ns * halting.found * path;
-        let held_up = sleeps * own + in_guest + ends * own + faults(host, form);
-        let wake_ns = (sleeps * own + in_guest) / load.wakes_per_ns.max(1e-18);
+        let held_up = sleeps * passage + in_guest + ends * passage + faults(host, form);
+        let wake_ns = (sleeps * passage + in_guest) / load.wakes_per_ns.max(1e-18);
         let beside = host.siblings - 1;
         let woken = |site: &Site, turnover_ns: f64| {
             let by_sibling = left_by_sibling(&site.visits, halting.ns, turnover_ns);
@@ -118,7 +118,7 @@ impl State {
                 (workload, cold(workload, of, own / bursts) / own)
             })
             .collect();
-        let own = if each.is_empty() {
+        let reload_ns = if each.is_empty() {
             cold(at, form, 1.0) / bursts
         } else {
             0.0
@@ -128,7 +128,7 @@ impl State {
         let left = vps.min(doing.quota) - busy;
         let demand = &form.demand;
         let daemon_wakes = demand.daemons_per_ns * (vps - load.vps).max(0.0) / vps;
-        let daemons = demand.daemons() * doing.ns[1] + daemon_wakes * own;
+        let daemons = demand.daemons() * doing.ns[1] + daemon_wakes * passage;
         let beside = daemons + halting.polls;
         let doing = &mut self.doing[at];
         doing.may_poll = halting.may_poll;
@@ -141,7 +141,7 @@ impl State {
         doing.stalled_by_lock = load.woken_per_ns * wake_ns / held_up.max(1e-15);
         let stalled = held_up / (held_up + worked).max(1e-15);
         doing.stalled += 0.7 * self.pace * (stalled.min(0.9) - doing.stalled);
-        doing.reload_ns += 0.5 * self.pace * (own - doing.reload_ns);
+        doing.reload_ns += 0.5 * self.pace * (reload_ns - doing.reload_ns);
         for (workload, ns) in each {
             let reload_ns = &mut self.doing[workload].reload_ns;
             *reload_ns += 0.5 * self.pace * (ns - *reload_ns);

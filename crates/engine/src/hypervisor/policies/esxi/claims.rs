@@ -116,6 +116,20 @@ pub(super) fn sure(pools: &[ResourcePool], machines: &[(Option<u16>, Claim)]) ->
     parts.iter().map(|part| part.due).collect()
 }
 
+/// Whether all have what they can use and their pools may.
+pub(super) fn has_room(
+    cores: f64,
+    pools: &[ResourcePool],
+    machines: &[(Option<u16>, Claim)],
+) -> bool {
+    let claims = pool_claims(pools, machines);
+    let all: Vec<Claim> = within(None, pools, &claims, machines)
+        .into_iter()
+        .map(|(_, claim)| claim)
+        .collect();
+    rate(cores, &all) <= 0.0
+}
+
 /// What pools claim for themselves and all in them.
 fn pool_claims(pools: &[ResourcePool], machines: &[(Option<u16>, Claim)]) -> Vec<Claim> {
     let mut claims: Vec<Claim> = pools.iter().map(own_claim).collect();

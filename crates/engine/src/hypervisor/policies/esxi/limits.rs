@@ -2,14 +2,13 @@
 //! period, and waits once that is used.
 
 use super::claims::{divide_in, Claim};
-use super::parts::{Bound, Vm};
+use super::parts::{refilled, Bound, Vm};
 use super::{Doing, Esxi};
-use crate::ids::{PartitionId, VpId};
+use crate::ids::{ById, PartitionId, VpId};
 use crate::kernel::When;
 
 impl Esxi {
-    /// A period begins: all with a limit get what they may use in it, less what they have taken in
-    /// advance.
+    /// A period begins: all with a limit get what they may use in it.
     pub(super) fn give_out(&mut self, now: u64) {
         let period = self.rules.limit_period_ns;
         self.limit_at = When::at(now + period);
@@ -18,16 +17,23 @@ impl Esxi {
                 self.book_all(at, now);
             }
         }
+        let is_ready = |vp: VpId| self.worlds[vp].doing == Doing::Ready;
+        let waits: ById<PartitionId, bool> = self
+            .vms
+            .iter()
+            .map(|vm| vm.worlds.into_iter().any(is_ready))
+            .collect();
         for limit in &mut self.limits {
-            let given = (limit.cores * period as f64).round() as i64;
-            limit.budget_ns = limit.budget_ns.min(0) + given;
+            let waits = limit.members.iter().any(|vm| waits[*vm]);
+            limit.budget_ns = refilled(limit.budget_ns, limit.cores * period as f64, waits);
             limit.is_used_up &= limit.budget_ns <= 0;
         }
         for at in self.vms.ids() {
             let held = self.held_ns(at, now);
             let vm = &mut self.vms[at];
             vm.count.periods += u64::from(!vm.limits.is_empty());
-            vm.limits.iter_mut().for_each(|of| of.give_out(period));
+            let bounds = vm.limits.iter_mut();
+            bounds.for_each(|of| of.give_out(period, waits[at]));
             let is_left = |of: &Bound| of.left_ns > 0 && !self.limits[of.limit].is_used_up;
             let goes_on = vm.limits.iter().all(is_left);
             if vm.is_held() && goes_on {

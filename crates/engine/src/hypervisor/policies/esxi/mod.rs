@@ -6,7 +6,7 @@
 //! pick     the virtual machine that has used least by its shares is next                pick
 //! shares   what those count for on a node, by who is at home there and what is wanted   shares
 //! poll     1 ms: worlds that lead the slowest of their siblings stop, and go on again   cosched
-//! rebalance  2 s: reservations count anew, virtual machines change their nodes          numa
+//! rebalance  2 s: reservations count anew, virtual machines change their nodes    numa, even
 //! limit    a period: what those with a limit may use, alone or in a pool                limits
 //! ```
 //! Rules after VMware, "The CPU Scheduler in VMware vSphere 5.1" (2013), the documentation of
@@ -17,6 +17,7 @@
 
 mod claims;
 mod cosched;
+mod even;
 mod limits;
 mod numa;
 mod params;
@@ -59,6 +60,8 @@ pub struct Esxi {
     pending: VecDeque<CoreId>,
     poll_at: When,
     rebalance_at: When,
+    /// When it came last; 0 = never.
+    looked_at: u64,
     /// How often that has come.
     rebalanced: u64,
     limit_at: When,
@@ -161,11 +164,13 @@ impl Esxi {
     /// A world does something else from now on.
     fn set(&mut self, vp: VpId, doing: Doing, now: u64) {
         let world = &mut self.worlds[vp];
+        // What it waited before nodes were last looked at counted then.
+        let wanted = now - world.since.max(self.looked_at);
         let spent = now - std::mem::replace(&mut world.since, now);
         match std::mem::replace(&mut world.doing, doing) {
-            Doing::Ready => world.wanted_ns += spent,
+            Doing::Ready => world.wanted_ns += wanted,
             Doing::Stopped => {
-                world.wanted_ns += spent;
+                world.wanted_ns += wanted;
                 self.vms[world.vm].count.costop_ns += spent;
             }
             Doing::Asleep | Doing::Running => {}

@@ -87,8 +87,9 @@ const THRASH: Setting = Setting {
     usual: 50,
     least: 0,
     most: 100,
-    meaning: "Numa.MigThrashThreshold: most that may be left of the difference after all moves of \
-              a look, in percent of it",
+    meaning:
+        "Numa.MigThrashThreshold: most that may be left of the difference in load, or of what \
+              is lacking, after all moves of a look, in percent of it",
     source: DEFAULT,
     assumed: "",
 };

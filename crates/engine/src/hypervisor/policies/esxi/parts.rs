@@ -37,10 +37,8 @@ pub(super) struct World {
     pub(super) progress_ns: u64,
     /// Time for which it had work since nodes were last looked at [ns].
     pub(super) wanted_ns: u64,
-    /// Time that it has got since fairness was last looked at [ns].
+    /// Time that it has got meanwhile [ns].
     pub(super) got_ns: f64,
-    /// Time that it was due meanwhile [ns].
-    pub(super) due_ns: f64,
 }
 
 /// A virtual machine.
@@ -72,6 +70,11 @@ impl Vm {
         self.worlds.len() > 1
     }
 
+    /// How many of its limits are its own, not a pool's.
+    pub(super) fn own_limits(&self) -> usize {
+        usize::from(self.most < f64::MAX)
+    }
+
     /// Whether it is at its limit.
     pub(super) fn is_held(&self) -> bool {
         self.held_from.is_set()
@@ -99,10 +102,19 @@ impl Bound {
         }
     }
 
-    /// A period begins: it gets its part, less what it has taken in advance.
-    pub(super) fn give_out(&mut self, period_ns: u64) {
-        self.left_ns = self.left_ns.min(0) + (self.cores * period_ns as f64).round() as i64;
+    /// A period begins: it gets its part, and keeps what is left if it waits.
+    pub(super) fn give_out(&mut self, period_ns: u64, waits: bool) {
+        self.left_ns = refilled(self.left_ns, self.cores * period_ns as f64, waits);
     }
+}
+
+/// What may be used in a period: so much, less what was taken in advance. Who waits for a processor
+/// has left nothing of what it could not use, up to a period's: limits are for longer than a period
+/// (`Cpu.LimitEnforcementThreshold`, 200 ms).
+pub(super) fn refilled(left_ns: i64, given_ns: f64, waits: bool) -> i64 {
+    let given = given_ns.round() as i64;
+    let kept = if waits { given } else { 0 };
+    left_ns.min(kept).saturating_add(given)
 }
 
 /// A limit, of one virtual machine or of all in a pool.
@@ -133,8 +145,12 @@ pub(super) struct Client {
     /// Shares that count where it is at home: more where its reservation asks for it, as if all
     /// were in no pool.
     pub(super) counts: f64,
+    /// Whether it is due nothing of what it wants, so that it runs on what others leave.
+    pub(super) is_left_out: bool,
     /// What it has used [ns], divided by those: who of a node has least is served first.
     pub(super) clock: f64,
+    /// What it was due and got since fairness was last looked at.
+    pub(super) had: Had,
 }
 
 impl Client {
@@ -153,6 +169,13 @@ impl Client {
         let most = self.lead_of(lag_ns);
         self.clock = self.clock.clamp(level - most, level + most);
     }
+}
+
+/// What a client was due and what it got since nodes were last looked at [cores].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Had {
+    pub(super) due: f64,
+    pub(super) got: f64,
 }
 
 /// A logical processor.

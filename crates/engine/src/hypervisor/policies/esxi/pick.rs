@@ -17,9 +17,11 @@ impl Esxi {
         let given = self.given(core);
         let next = given.or_else(|| self.next(core, stays, now));
         if let Some(vp) = next.filter(|vp| given.is_none() && runner != Some(*vp)) {
-            // It has used least of those that compete here.
-            let (node, clock) = (self.node_of(core), self.client_of(vp).clock);
-            self.levels[node] = self.levels[node].max(clock);
+            // It has used least of those that compete here, which who is due nothing does not.
+            let (node, client) = (self.node_of(core), self.client_of(vp));
+            if !client.is_left_out {
+                self.levels[node] = self.levels[node].max(client.clock);
+            }
         }
         if next != runner {
             if let Some(vp) = runner {

@@ -51,7 +51,8 @@ impl Esxi {
     pub(super) fn begin_contest(&mut self, node: usize) {
         let cores = self.nodes[node].into_iter();
         let running = cores.filter_map(|core| self.cores[core].runner);
-        let clocks = running.map(|vp| self.client_of(vp).clock);
+        let due = running.map(|vp| self.client_of(vp));
+        let clocks = due.filter(|one| !one.is_left_out).map(|one| one.clock);
         let level = clocks.fold(self.levels[node], f64::max);
         self.levels[node] = level;
         let here = self.clients.iter_mut().filter(|one| one.home == node);

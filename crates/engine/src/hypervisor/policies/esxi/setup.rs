@@ -2,7 +2,7 @@
 
 use super::claims::shares_of;
 use super::params::Rules;
-use super::parts::{Bound, Client, Doing, Limit, Processor, Vm, World};
+use super::parts::{Bound, Client, Doing, Had, Limit, Processor, Vm, World};
 use super::Esxi;
 use crate::hypervisor::{HostCount, State};
 use crate::ids::{ById, CoreId, MemoryId, PartitionId, Span, VpId};
@@ -32,6 +32,7 @@ impl Esxi {
             pending: std::collections::VecDeque::new(),
             poll_at: When::NEVER,
             rebalance_at: When::NEVER,
+            looked_at: 0,
             rebalanced: 0,
             limit_at: When::NEVER,
         };
@@ -88,7 +89,6 @@ impl Esxi {
                 progress_ns: 0,
                 wanted_ns: 0,
                 got_ns: 0.0,
-                due_ns: 0.0,
             });
         }
     }
@@ -154,7 +154,9 @@ impl Esxi {
                 home,
                 is_pinned,
                 counts: self.vms[vm].shares / count as f64,
+                is_left_out: false,
                 clock: 0.0,
+                had: Had::default(),
             });
         }
     }

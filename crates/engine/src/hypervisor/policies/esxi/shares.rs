@@ -4,8 +4,10 @@
 //! for, and how much less a limit, is told by those that are at home on the same node, since nobody
 //! else competes with it: a host may have enough for all while a node has not.
 
-use super::claims::{divide, sure, Claim, Part};
-use super::{Esxi, Vm, World};
+use super::claims::{divide, has_room, sure, Claim, Part};
+use super::parts::Had;
+use super::{Client, Esxi, Vm, World};
+use crate::ids::VpId;
 use crate::spec::ResourcePool;
 
 /// A claim, and the pool that it is made in.
@@ -14,6 +16,9 @@ type Claimed = (Option<u16>, Claim);
 /// What a virtual processor of a wide one wants at least, as its shares are divided among nodes: it
 /// may begin to work before that is looked at again. Assumed, 0.01 to 0.5.
 const LEAST_WANT: f64 = 0.1;
+
+/// Part of what one wants below which what it is due is nothing. Assumed, 1e-4 to 1e-2.
+const LEAST_DUE: f64 = 1e-3;
 
 /// Part by which two figures of a division may differ for their bits.
 const CLOSE: f64 = 1e-9;
@@ -50,16 +55,24 @@ impl Esxi {
         }
     }
 
-    /// What each was due in the last period, by what was wanted on the whole host.
-    pub(super) fn add_due(&mut self, wanted: &[f64]) {
+    /// What each client was due in the last period, by what was wanted on the whole host, and got.
+    pub(super) fn had(&mut self, wanted: &[f64]) -> Vec<Had> {
         let claims = self.claims(|vm| wanted[vm.worlds.numbers()].iter().sum());
         let parts = divide(self.cores.len() as f64, &self.pools, &claims);
         let period = self.rules.rebalance_ns as f64;
-        for (vm, part) in self.vms.iter().zip(parts) {
-            for vp in vm.worlds {
-                self.worlds[vp].due_ns += part.due / vm.worlds.len() as f64 * period;
+        let (worlds, vms) = (&mut self.worlds, &self.vms);
+        let one = |client: &Client| {
+            let sum = |numbers: std::ops::Range<usize>| wanted[numbers].iter().sum::<f64>();
+            let own = sum(client.worlds.numbers());
+            let all = sum(vms[client.vm].worlds.numbers());
+            let part = if all > 0.0 { own / all } else { 0.0 };
+            let take = |vp: VpId| std::mem::take(&mut worlds[vp].got_ns);
+            Had {
+                due: part * parts[client.vm.index()].due,
+                got: client.worlds.into_iter().map(take).sum::<f64>() / period,
             }
-        }
+        };
+        self.clients.iter().map(one).collect()
     }
 
     /// What all claim that want so much [cores].
@@ -94,7 +107,7 @@ impl Esxi {
             let wants = wanted[numbers].iter();
             wants.map(|want| want.max(LEAST_WANT)).sum::<f64>()
         };
-        let one = |client: &super::Client| {
+        let one = |client: &Client| {
             let (at, vm) = (client.vm.index(), &self.vms[client.vm]);
             let part = sum(client.worlds.numbers()) / sum(vm.worlds.numbers());
             // A pool's limit leaves each so much.
@@ -119,39 +132,54 @@ impl Esxi {
         [wanted, usable]: [&[Claimed]; 2],
     ) {
         let cores = self.nodes[node].len() as f64;
-        for (at, part) in here.iter().zip(divide(cores, pools, wanted)) {
-            self.clients[*at].counts = part.counts;
+        let (due, entitled) = (divide(cores, pools, wanted), divide(cores, pools, usable));
+        for (at, (part, (_, claim))) in here.iter().zip(due.iter().zip(wanted)) {
+            let client = &mut self.clients[*at];
+            client.counts = part.counts;
+            client.is_left_out = part.due < LEAST_DUE * claim.most;
         }
-        self.count_limits(here, usable, &divide(cores, pools, usable));
+        if has_room(cores, pools, usable) {
+            self.count_due(here, &due, &entitled);
+        } else {
+            self.count_limits(here, usable, &entitled);
+        }
+    }
+
+    /// Where each could have all that it can use and may, shares have no say: what one with a limit
+    /// uses at once it must not take from others, whatever they count for.
+    fn count_due(&mut self, here: &[usize], due: &[Part], entitled: &[Part]) {
+        let is_pinned = |world: &World| !world.pins.is_empty();
+        if self.limits.is_empty() || self.worlds.iter().any(is_pinned) {
+            return;
+        }
+        let of = |at: usize| entitled[at].due.max(due[at].due);
+        let all: f64 = here.iter().map(|at| self.clients[*at].counts).sum();
+        let sum: f64 = (0..here.len()).map(of).sum();
+        for (at, client) in here.iter().enumerate() {
+            self.clients[*client].counts = entitled[at].counting(of(at) * all / sum);
+        }
     }
 
     /// Who has a limit counts for what that leaves it: what one has used is held against what it is
     /// entitled to, and a limit is part of that. With all of its shares one of many virtual
     /// processors would be before all others whenever it may run again, on all processors at once.
-    /// Where each could have all that it can use, shares have no say. Beside pins no division of
-    /// the whole host tells what one is due, and in pools what one leaves is its neighbours': there
-    /// shares count as they are.
+    /// Beside pins no division of the whole host tells what one is due, and what one leaves of a
+    /// pool's limit is its neighbours': there shares count as they are.
     fn count_limits(&mut self, here: &[usize], usable: &[Claimed], entitled: &[Part]) {
         let is_pinned = |world: &World| !world.pins.is_empty();
-        if !self.pools.is_empty() || self.worlds.iter().any(is_pinned) {
+        if self.worlds.iter().any(is_pinned) {
             return;
         }
         let is_short = |at: &usize| entitled[*at].due < (1.0 - CLOSE) * usable[*at].1.most;
-        let is_limited = |at: &usize| !self.vms[self.clients[here[*at]].vm].limits.is_empty();
+        let vm = |at: &usize| &self.vms[self.clients[here[*at]].vm];
+        let is_limited = |at: &usize| !vm(at).limits.is_empty();
+        let is_alone = |at: &usize| is_limited(at) && vm(at).limits.len() == vm(at).own_limits();
         let short: Vec<usize> = (0..entitled.len()).filter(is_short).collect();
-        if short.is_empty() {
-            let all: f64 = here.iter().map(|at| self.clients[*at].counts).sum();
-            let due: f64 = entitled.iter().map(|part| part.due).sum();
-            for (at, part) in here.iter().zip(entitled) {
-                self.clients[*at].counts = part.counting(part.due * all / due);
-            }
-            return;
-        }
         let share = |at: usize| entitled[at].due / entitled[at].counts;
         let free = short.into_iter().filter(|at| !is_limited(at));
         let rate = free.map(share).fold(0.0, f64::max);
         if rate > 0.0 {
-            let limited: Vec<usize> = (0..here.len()).filter(is_limited).collect();
+            let limited: Vec<usize> = (0..here.len()).filter(is_alone).collect();
             for at in limited {
                 self.clients[here[at]].counts = entitled[at].counting(entitled[at].due / rate);
             }
