@@ -46,7 +46,7 @@ fn who_comes_has_a_core_to_himself_while_one_rests() {
     // Four have a core each; of sixteen some meet, and take fewer cores than apart.
     assert!((near(&on_eight(4)) / 1.6 - 1.0).abs() < 0.02);
     let cores = near(&on_eight(16));
-    assert!(cores < 0.97 * 6.4, "{cores}");
+    assert!(cores < 0.98 * 6.4, "{cores}");
 }
 
 #[test]
