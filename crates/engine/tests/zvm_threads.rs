@@ -114,8 +114,8 @@ fn who_shares_a_core_moves_to_one_that_rests() {
     }
 }
 
-/// Near what cores can do it is told up to 6 % too much: who comes back to a second thread is beside
-/// the same other one as before, while solved all with work are as slow as each other.
+/// Near what cores can do it is told up to 6 % too much: who comes back to a second thread is
+/// beside the same other one as before, while solved all with work are as slow as each other.
 #[test]
 fn it_is_solved_as_it_runs() {
     let mut chance = Stream::new(9, 0, "threads");

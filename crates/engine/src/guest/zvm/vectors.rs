@@ -224,8 +224,8 @@ impl Vectors {
     }
 
     /// The idle processor that comes for work that is about to wait in a vector: `last` if that is
-    /// one, another of the vector, or the nearest beyond whose barrier lets it. One whose core rests
-    /// comes before any beside which another thread works.
+    /// one, another of the vector, or the nearest beyond whose barrier lets it. One whose core
+    /// rests comes before any beside which another thread works.
     pub fn comes_for(&self, vector: VectorId, last: LpId) -> Option<LpId> {
         let rests = self.rests_for(vector, last);
         if rests.is_some() || self.free == 0 || self.cores.all_have_one_thread() {

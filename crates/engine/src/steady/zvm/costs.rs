@@ -145,8 +145,8 @@ impl CpCosts {
     }
 
     /// What a virtual processor finds cold. It comes back to the logical processor that it left if
-    /// its core rests, or if that idles and no core rests, else to one of the chip, of the node, or beyond, the nearest that idles, and to
-    /// that one from then on ([`seats`]).
+    /// its core rests, or if that idles and no core rests, else to another of the chip, of the
+    /// node, or beyond, the nearest that idles, and to that one from then on ([`seats`]).
     pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
         let mut all = Segment::default();
         let cores = f64::from(guests.open);
