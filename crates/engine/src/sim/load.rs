@@ -38,6 +38,8 @@ pub struct LoadState {
     pub mutex: Option<Box<Mutex>>,
     /// Its place among the loads of its partition.
     pub place: usize,
+    /// How far into their work and rest its loops are at time 0 [ns].
+    pub phase_ns: u64,
     /// Kernel's share of its processor time, with the guest's clock ticks.
     pub system_share: f64,
     /// Its counters, if it is not alone.
@@ -116,8 +118,20 @@ fn load(spec: &Spec, of: PartitionId, place: usize, replication: u64) -> LoadSta
         at_work: Vec::new(),
         mutex: Mutex::of(profile, alone_ns, shape.burst_instructions),
         place,
+        phase_ns: phase_ns(workload, || stream("phase")),
         system_share: kernel + (1.0 - kernel) * tick,
         meter: (!partition.beside.is_empty()).then(Box::default),
+    }
+}
+
+/// Where loops that rest begin: by chance, or a run would show them at one phase to the clocks of
+/// what is beneath them, and so would each of its replications.
+fn phase_ns(workload: &Workload, stream: impl Fn() -> Stream) -> u64 {
+    match workload {
+        Workload::Loops {
+            busy_ns, rest_ns, ..
+        } if *rest_ns > 0 => stream().below(busy_ns + rest_ns),
+        _ => 0,
     }
 }
 

@@ -51,7 +51,7 @@ impl<S: System> World<S> {
             Workload::Pairs { count, .. } => self.start_pairs(load, count),
             Workload::Barriers { count, threads, .. } => self.start_programs(load, count, threads),
             Workload::Warehouses { count } => (0..count).for_each(|_| self.start_warehouse(load)),
-            Workload::Loops { count, .. } => (0..count).for_each(|_| self.start_loop(load, NO_CPU)),
+            Workload::Loops { count, .. } => (0..count).for_each(|_| self.begin_loop(load, NO_CPU)),
             _ => {}
         }
     }
@@ -105,26 +105,44 @@ impl<S: System> World<S> {
 
     /// An endless loop starts again when it is done.
     fn restart_loop(&mut self, load: LoadId, last_cpu: u16) {
-        let Workload::Loops {
-            endless: true,
-            busy_ns,
-            rest_ns,
-            ..
-        } = *self.workload(load)
-        else {
+        if !matches!(self.workload(load), Workload::Loops { endless: true, .. }) {
             return;
-        };
+        }
         let in_place = self.guests[self.loads[load].partition]
             .scheduler
             .restarts_in_place;
         let last_cpu = if in_place { last_cpu } else { NO_CPU };
-        let period = busy_ns + rest_ns;
-        let within = if busy_ns > 0 { self.now % period } else { 0 };
-        if within < busy_ns || busy_ns == 0 {
+        self.begin_loop(load, last_cpu);
+    }
+
+    /// A loop begins, when the rest is over if it is one.
+    fn begin_loop(&mut self, load: LoadId, last_cpu: u16) {
+        let left_ns = self.rest_left(load);
+        if left_ns == 0 {
             return self.start_loop(load, last_cpu);
         }
         let job = self.jobs.add(self.new_loop(load, last_cpu));
-        self.schedule(self.now - within + period, Event::Wake(job));
+        self.schedule(self.now + left_ns, Event::Wake(job));
+    }
+
+    /// How long the loops of a load rest from now on; 0 while they are to work [ns].
+    fn rest_left(&self, load: LoadId) -> u64 {
+        let Workload::Loops {
+            busy_ns, rest_ns, ..
+        } = *self.workload(load)
+        else {
+            return 0;
+        };
+        if rest_ns == 0 {
+            return 0;
+        }
+        let period = busy_ns + rest_ns;
+        let within = (self.now + self.loads[load].phase_ns) % period;
+        if within < busy_ns {
+            0
+        } else {
+            period - within
+        }
     }
 
     fn new_transaction(&mut self, load: LoadId) -> JobId {

@@ -2,6 +2,7 @@
 //! in one go. Everything here is arithmetic on plain values; the simulation carries it out.
 
 pub mod cold;
+mod cores;
 pub mod ids;
 pub mod locks;
 pub mod looks;

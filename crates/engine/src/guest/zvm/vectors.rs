@@ -6,9 +6,13 @@
 //! where at least so many wait as the barrier of that distance says; in horizontal, where CP knows
 //! nothing of the machine's topology, in the order of their numbers and whatever waits. Within a
 //! vector the order is that of the deadlines, those that have passed a soft limit last.
+//!
+//! With two threads a core, an idle processor whose core rests is signalled before one beside which
+//! the other thread works: first all that would be asked with one thread a core, then the others.
 
 use std::collections::VecDeque;
 
+use super::cores::Cores;
 use super::ids::{LpId, VcpuId, VectorId};
 use crate::ids::{ById, ChipId};
 use crate::machine::{Distance, Topology};
@@ -61,13 +65,14 @@ pub struct Vectors {
     steady: u32,
     /// Idle unparked logical processors.
     free: u32,
+    cores: Cores,
 }
 
 impl Vectors {
-    /// Vectors of logical processors that sit on `chips`; all idle and unparked.
+    /// Vectors of logical processors that sit on `chips`, so many on a core; all idle and unparked.
     pub fn new(
         tree: &Topology,
-        chips: &ById<LpId, ChipId>,
+        (chips, smt): (&ById<LpId, ChipId>, u8),
         vertical: bool,
         barrier: ByDistance,
     ) -> Self {
@@ -105,6 +110,7 @@ impl Vectors {
             queued: 0,
             over: 0,
             steady: 0,
+            cores: Cores::new(chips.len(), smt),
         }
     }
 
@@ -169,6 +175,7 @@ impl Vectors {
         let of = &mut self.vectors[vector];
         if (of.idle & bit != 0) != idle {
             of.idle ^= bit;
+            self.cores.set_idle(lp, idle);
             let open = u32::from(of.unparked & bit != 0);
             self.count_free(vector, open, idle);
         }
@@ -216,32 +223,50 @@ impl Vectors {
             .unwrap_or(own)
     }
 
-    /// An idle unparked processor of a vector, `last` if that is one.
-    pub fn idle_in(&self, vector: VectorId, last: LpId) -> Option<LpId> {
-        let (own, bit) = self.of[last];
-        let members = &self.vectors[vector];
-        if members.free == 0 {
-            None
-        } else if own == vector && members.idle & members.unparked & bit != 0 {
-            Some(last)
-        } else {
-            members.first_free()
+    /// The idle processor that comes for work that is about to wait in a vector: `last` if that is
+    /// one, another of the vector, or the nearest beyond whose barrier lets it. One whose core
+    /// rests comes before any beside which another thread works.
+    pub fn comes_for(&self, vector: VectorId, last: LpId) -> Option<LpId> {
+        let rests = self.rests_for(vector, last);
+        if rests.is_some() || self.free == 0 || self.cores.all_have_one_thread() {
+            return rests;
         }
+        self.nearest_free(vector, last, &|_| true)
     }
 
-    /// The nearest idle processor of another vector that would come for this one's work.
-    pub fn idle_beyond(&self, vector: VectorId) -> Option<LpId> {
-        if self.free == 0 {
+    /// The same, if its core rests.
+    pub fn rests_for(&self, vector: VectorId, last: LpId) -> Option<LpId> {
+        if self.free == 0 || !self.cores.any_rests() {
             return None;
         }
-        let waiting = self.waiting(vector) as f64;
+        self.nearest_free(vector, last, &|lp| self.cores.rests(lp))
+    }
+
+    /// Whether the other thread of a processor's core works.
+    pub fn is_beside_work(&self, lp: LpId) -> bool {
+        self.cores.is_shared(lp)
+    }
+
+    fn nearest_free(
+        &self,
+        vector: VectorId,
+        last: LpId,
+        fits: &impl Fn(LpId) -> bool,
+    ) -> Option<LpId> {
+        let (own, bit) = self.of[last];
+        let members = &self.vectors[vector];
+        if own == vector && members.idle & members.unparked & bit != 0 && fits(last) {
+            return Some(last);
+        }
+        let waiting = self.waiting(vector) as f64 + 1.0;
         let near_enough = self
             .others(vector)
             .iter()
             .take_while(|(_, distance)| waiting >= self.barrier[*distance as usize]);
-        near_enough
-            .filter_map(|(other, _)| self.vectors[*other].first_free())
-            .next()
+        let beyond = near_enough.map(|(other, _)| &self.vectors[*other]);
+        std::iter::once(members)
+            .chain(beyond)
+            .find_map(|vector| vector.first_free(fits))
     }
 
     /// The least deadline of all that wait, but for those that have passed a soft limit. Who has
@@ -272,7 +297,11 @@ impl Vectors {
             .vectors
             .iter()
             .filter(|vector| !vector.queue.is_empty());
-        some.filter_map(Vector::first_free).next()
+        let first = |vector: &Vector| {
+            let rests = vector.first_free(&|lp| self.cores.rests(lp));
+            rests.or_else(|| vector.first_free(&|_| true))
+        };
+        some.filter_map(first).next()
     }
 
     /// Queues a virtual processor in a vector, on behalf of a logical processor.
@@ -409,10 +438,17 @@ impl Vector {
         self.free += 1;
     }
 
-    /// The first of its logical processors that is idle and unparked.
-    fn first_free(&self) -> Option<LpId> {
-        let free = self.idle & self.unparked;
-        (free != 0).then(|| self.lps[free.trailing_zeros() as usize])
+    /// The first of its logical processors that is idle and unparked, and fits.
+    fn first_free(&self, fits: &impl Fn(LpId) -> bool) -> Option<LpId> {
+        let mut free = self.idle & self.unparked;
+        while free != 0 {
+            let lp = self.lps[free.trailing_zeros() as usize];
+            if fits(lp) {
+                return Some(lp);
+            }
+            free &= free - 1;
+        }
+        None
     }
 
     fn insert(&mut self, waiting: Waiting) {
@@ -457,141 +493,4 @@ fn nearest_first(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::parse_short;
-
-    const BARRIER: ByDistance = ByDistance {
-        local: 1.0,
-        near: 1.0,
-        far: 2.0,
-    };
-
-    /// Two nodes of two chips of two cores: chips 0, 0, 1, 1, 2, 2, 3, 3.
-    fn vectors(vertical: bool) -> Vectors {
-        let tree = Topology::new(&parse_short("node:2 chip:2 core:2").unwrap());
-        let chips = (0..8).map(|core| ChipId::new(core / 2)).collect();
-        Vectors::new(&tree, &chips, vertical, BARRIER)
-    }
-
-    fn lp(number: usize) -> LpId {
-        LpId::new(number)
-    }
-
-    fn of(number: usize) -> VectorId {
-        VectorId::new(number)
-    }
-
-    fn waiting(vcpu: usize, deadline: f64) -> Waiting {
-        Waiting {
-            over: false,
-            woken: false,
-            deadline,
-            vcpu: VcpuId::new(vcpu),
-        }
-    }
-
-    #[test]
-    fn a_chip_has_one_vector_when_vertical_and_each_processor_when_horizontal() {
-        assert_eq!((vectors(true).count(), vectors(false).count()), (4, 8));
-        let seen = |vertical| {
-            let vectors = vectors(vertical);
-            vectors
-                .others(of(1))
-                .iter()
-                .map(|o| o.0.index())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(seen(true), vec![0, 2, 3]);
-        assert_eq!(seen(false), vec![2, 3, 4, 5, 6, 7, 0]);
-    }
-
-    #[test]
-    fn in_horizontal_polarization_no_processor_is_far() {
-        let mut vectors = vectors(false);
-        for number in 0..4 {
-            vectors.set_idle(lp(number), false);
-        }
-        vectors.push(of(0), lp(0), waiting(0, 0.0));
-        assert_eq!(vectors.idle_beyond(of(0)), Some(lp(4)));
-        let mut distances = vectors.others(of(0)).iter().map(|other| other.1);
-        assert!(distances.all(|distance| distance == Distance::Local));
-    }
-
-    #[test]
-    fn the_earliest_deadline_goes_first_and_who_is_over_its_limit_last() {
-        let mut vectors = vectors(true);
-        for (vcpu, deadline) in [(0, 5.0), (1, 3.0), (2, 5.0)] {
-            vectors.push(of(0), lp(0), waiting(vcpu, deadline));
-        }
-        let over = Waiting {
-            over: true,
-            ..waiting(3, 1.0)
-        };
-        vectors.push(of(0), lp(0), over);
-        assert_eq!(vectors.forgive(VcpuId::new(3), 2.0), Some(2.0));
-        let first = vectors.pop(of(0), lp(0)).map(|one| one.vcpu);
-        assert_eq!(first, Some(VcpuId::new(3)));
-        vectors.push(of(0), lp(0), over);
-        let order = std::iter::from_fn(|| vectors.pop(of(0), lp(0)));
-        let order: Vec<_> = order.map(|one| one.vcpu.index()).collect();
-        assert_eq!(order, [1, 0, 2, 3]);
-        assert_eq!(vectors.queued(), 0);
-    }
-
-    #[test]
-    fn who_has_just_woken_up_or_is_over_its_limit_does_not_hold_the_clock() {
-        let mut vectors = vectors(true);
-        let (mut woken, mut over) = (waiting(0, 1.0), waiting(1, 0.5));
-        (woken.woken, over.over) = (true, true);
-        vectors.push(of(0), lp(0), woken);
-        vectors.push(of(1), lp(2), over);
-        assert_eq!(vectors.least_deadline(), 1.0);
-        assert!(vectors.any_under() && vectors.first(of(1)).is_some_and(|first| first.over));
-        vectors.push(of(0), lp(0), waiting(2, 5.0));
-        assert_eq!(vectors.least_deadline(), 5.0);
-        for deadline in [1.0, 5.0] {
-            assert_eq!(
-                vectors.pop(of(0), lp(0)).map(|it| it.deadline),
-                Some(deadline)
-            );
-        }
-        assert!(!vectors.any_under());
-        assert_eq!(vectors.forgive(VcpuId::new(1), 2.0), Some(2.0));
-        assert_eq!((vectors.least_deadline(), vectors.any_under()), (2.0, true));
-    }
-
-    #[test]
-    fn the_nearest_idle_processor_comes_and_a_far_one_only_past_the_barrier() {
-        let mut vectors = vectors(true);
-        for number in 0..4 {
-            vectors.set_idle(lp(number), false);
-        }
-        assert_eq!(vectors.idle_in(of(0), lp(0)), None);
-        // Who comes back finds the processor that it left, if that idles.
-        let back = [lp(5), lp(0)].map(|last| vectors.idle_in(of(2), last));
-        assert_eq!(back, [Some(lp(5)), Some(lp(4))]);
-        vectors.push(of(0), lp(0), waiting(0, 0.0));
-        assert_eq!(vectors.idle_beyond(of(0)), None);
-        vectors.push(of(0), lp(0), waiting(1, 0.0));
-        assert_eq!(vectors.idle_beyond(of(0)), Some(lp(4)));
-        vectors.set_idle(lp(3), true);
-        assert_eq!(vectors.idle_beyond(of(0)), Some(lp(3)));
-        assert!(
-            vectors.may_steal(of(0), Distance::Far) && !vectors.may_steal(of(1), Distance::Local)
-        );
-    }
-
-    #[test]
-    fn parked_processors_are_left_out() {
-        let mut vectors = vectors(true);
-        vectors.push(of(1), lp(1), waiting(7, 0.0));
-        for number in 2..4 {
-            vectors.set_unparked(lp(number), false);
-        }
-        assert_eq!(vectors.idle_in(of(1), lp(2)), None);
-        assert_eq!((vectors.home(of(1)), vectors.home(of(0))), (of(0), of(0)));
-        assert_eq!(vectors.abandon(), [VcpuId::new(7)]);
-        assert_eq!(vectors.queued(), 0);
-    }
-}
+mod tests;

@@ -228,7 +228,8 @@ impl World<Partitions> {
         };
         cp.charge(vcpu, self.now);
         cp.pledge(vcpu);
-        if !cp.somebody_waits(lp, vcpu, self.now) && !cp.must_leave(lp, vcpu, self.now) {
+        let stays = !cp.somebody_waits(lp, vcpu, self.now) && !cp.moves_over(lp, vcpu);
+        if stays && !cp.must_leave(lp, vcpu, self.now) {
             t.rotate_at = When::at(self.now + cp.spec.minor_slice_ns);
             return;
         }
@@ -272,7 +273,8 @@ impl Cp {
                 over: false,
             };
         }
-        if let Some(lp) = self.taker(vector, last) {
+        let comes = self.vectors.comes_for(vector, last);
+        if let Some(lp) = comes.filter(|lp| self.vectors.of(*lp) == vector) {
             return Turn::Run(lp);
         }
         let over = self.vm_of(vcpu).is_over_soft(now);
@@ -285,10 +287,7 @@ impl Cp {
         };
         let by = self.acting.unwrap_or(last);
         self.vectors.push(vector, by, waiting);
-        Turn::Wait {
-            looks: self.vectors.idle_beyond(vector),
-            over,
-        }
+        Turn::Wait { looks: comes, over }
     }
 
     /// A virtual processor starts on a logical one, with what that costs CP.
@@ -327,6 +326,13 @@ impl Cp {
     #[inline]
     fn must_leave(&mut self, lp: LpId, vcpu: VcpuId, now: u64) -> bool {
         !self.vectors.is_unparked(lp) || self.is_limited(vcpu, now)
+    }
+
+    /// Whether a virtual processor whose core another thread works on would have one to itself: a
+    /// core has one vector (IBM z13s Technical Guide), and those are evened out.
+    fn moves_over(&self, lp: LpId, vcpu: VcpuId) -> bool {
+        let vector = self.vectors.home(self.vcpus[vcpu].vector);
+        self.vectors.is_beside_work(lp) && self.vectors.rests_for(vector, lp).is_some()
     }
 
     /// Whether somebody waits for the logical processor that a virtual one has: in its vector, or,

@@ -115,13 +115,6 @@ impl Cp {
         least.1
     }
 
-    /// The idle processor of a vector that is signalled for work which has just come to it: the one
-    /// that the virtual processor was on last if it idles, else any. It takes the work.
-    #[inline]
-    pub fn taker(&mut self, vector: VectorId, last: LpId) -> Option<LpId> {
-        self.vectors.idle_in(vector, last)
-    }
-
     /// A virtual processor that wakes up starts from where the clock is by now.
     #[inline]
     pub fn catch_up(&mut self, vcpu: VcpuId) {

@@ -34,7 +34,12 @@ impl Cp {
         let (smt, cores) = (partition.smt, vps.len() as u16);
         let places = places(state, state.vps_of[id], smt);
         let chips = places.iter().map(|place| place.chip).collect();
-        let vectors = Vectors::new(&state.tree, &chips, spec.vertical, spec.steal_barrier);
+        let vectors = Vectors::new(
+            &state.tree,
+            (&chips, smt),
+            spec.vertical,
+            spec.steal_barrier,
+        );
         let lps: ById<LpId, Lp> = places.into_iter().map(Lp::new).collect();
         let (vms, mut vcpus) = machines(&spec, lps.len(), all.warmup_ns);
         for v in &mut vcpus {

@@ -15,18 +15,19 @@
 //! which is exact for one processor that all share evenly, for one machine with as many virtual
 //! processors as there are logical ones, and wherever nobody waits for a logical processor.
 
+use crate::steady::cp::pairs::Pairs;
 use crate::steady::cp::series::{coming, Machine, Series};
 use crate::steady::cp::station::{Crowd, Station};
 use crate::steady::queues::demand::Arrivals;
 
 /// Logical processors.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::steady) struct Room {
     pub lps: f64,
     /// Speed of one whose sibling is at work, by that of one without; 1 with one thread a core.
     pub paired: f64,
-    /// Chance that the sibling of one at work is at work, for each other one that is.
-    pub each: f64,
+    /// Cores with both threads at work; none with one thread a core.
+    pub pairs: Pairs,
 }
 
 /// What all of them come to.
@@ -35,6 +36,8 @@ pub(in crate::steady) struct All {
     /// Logical processors at work, and the mean of their number's square.
     pub busy: f64,
     pub squares: f64,
+    /// Cores with both threads at work.
+    pub pairs: f64,
     /// Virtual processors with work.
     pub ready: f64,
     /// Share of the time in which some of them wait.
@@ -52,9 +55,21 @@ impl Room {
     }
 
     /// Chance that a sibling of one at work is at work too, of so many.
-    pub fn beside(&self, busy: f64) -> f64 {
-        ((busy - 1.0).max(0.0) * self.each).min(1.0)
+    fn beside(&self, busy: f64) -> f64 {
+        share_of(self.pairs.at(busy), busy)
     }
+
+    /// Pairs while the number at work varies so: as if it did like a sum of many.
+    pub fn pairs_about(&self, busy: f64, variance: f64) -> f64 {
+        let off = (3.0 * variance).sqrt();
+        let at = |busy: f64| self.pairs.at(busy.clamp(0.0, self.lps));
+        (at(busy - off) + 4.0 * at(busy) + at(busy + off)) / 6.0
+    }
+}
+
+/// Share of those at work that are one of a pair.
+fn share_of(pairs: f64, busy: f64) -> f64 {
+    (2.0 * pairs / busy.max(1e-12)).min(1.0)
 }
 
 /// Shares of the states beyond the last one below which they are of no account: what is as rare
@@ -162,6 +177,7 @@ impl All {
         Self {
             busy: 0.0,
             squares: 0.0,
+            pairs: 0.0,
             ready: 0.0,
             waits: 0.0,
             speed: 0.0,
@@ -173,6 +189,7 @@ impl All {
         let running = ready.min(room.lps);
         self.busy += p * running;
         self.squares += p * running * running;
+        self.pairs += p * room.pairs.at(running);
         self.ready += p * ready;
         self.waits += p * f64::from(u8::from(ready > room.lps * (1.0 + 1e-9)));
         self.speed += p * room.work(running);
@@ -181,17 +198,25 @@ impl All {
     /// So many more keep processors at work for good.
     pub fn join(&mut self, working: f64, room: &Room) {
         let lps = working * room.lps / room.work(room.lps).max(1e-9);
+        let variance = (self.squares - self.busy * self.busy).max(0.0);
         self.squares += 2.0 * self.busy * lps + lps * lps;
         self.busy = (self.busy + lps).min(room.lps);
+        self.pairs = room.pairs_about(self.busy, variance);
         if self.busy > 0.999 * room.lps {
             self.waits = 1.0;
         }
+    }
+
+    /// Share of those at work beside whom a sibling is.
+    pub fn beside(&self) -> f64 {
+        share_of(self.pairs, self.busy)
     }
 
     fn by(self, all: f64) -> Self {
         Self {
             busy: self.busy / all,
             squares: self.squares / all,
+            pairs: self.pairs / all,
             ready: self.ready / all,
             waits: self.waits / all,
             speed: if self.ready > 0.0 {
@@ -257,7 +282,7 @@ mod tests {
         Room {
             lps,
             paired: 1.0,
-            each: 0.0,
+            pairs: Pairs::default(),
         }
     }
 
@@ -314,9 +339,10 @@ mod tests {
     #[test]
     fn whatever_is_there_is_as_users_without_number() {
         let many = 1e6;
-        for (lps, each) in [(12.0, 0.0), (5.0, 0.0), (6.0, 0.2)] {
+        for (lps, cores) in [(12.0, 12.0), (5.0, 5.0), (6.0, 3.0)] {
             let paired = 0.7;
-            let room = Room { lps, paired, each };
+            let pairs = Pairs::of(cores, lps, 2.0);
+            let room = Room { lps, paired, pairs };
             let as_open = machines(3, 2, Arrivals::Open(0.5));
             let as_users = Station {
                 coming: Arrivals::Closed(many, many / 0.5),

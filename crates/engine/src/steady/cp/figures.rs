@@ -17,6 +17,8 @@ pub(in crate::steady) struct Cp {
     pub speed: f64,
     /// Logical processors at work, those that look in vain left out.
     pub busy: f64,
+    /// Share of these beside whom the core's other thread is at work.
+    pub beside: f64,
     /// What each kind of machine comes to.
     pub kinds: Vec<Crowd>,
     /// What each tile's servers and clients come to.

@@ -4,6 +4,7 @@ use crate::devices::memory::missing_share;
 use crate::devices::Switch;
 use crate::guest::zvm::share;
 use crate::spec::{Distribution, Partition, Role, VirtualMachine, Workload, Zvm};
+use crate::steady::cp::pairs::Pairs;
 use crate::steady::fault::SolveFault;
 use crate::steady::queues::demand::{Arrivals, Demand};
 
@@ -66,9 +67,8 @@ pub(in crate::steady) struct Guests {
     /// Logical cores that it has, and those of them that are unparked.
     pub online: u16,
     pub open: u16,
-    /// Virtual processors, and the chance that the sibling of one that works is another one's,
-    /// for each other one that works, while each has a logical processor of its own.
-    dealt: (f64, f64),
+    /// Virtual processors that ever work.
+    working: f64,
 }
 
 impl Guests {
@@ -98,7 +98,7 @@ impl Guests {
             smt: f64::from(one.smt),
             online,
             open: online,
-            dealt: dealt(zvm, usize::from(one.smt)),
+            working: working(zvm),
         }))
     }
 
@@ -107,22 +107,12 @@ impl Guests {
         f64::from(self.open) * self.smt
     }
 
-    /// Whether each virtual processor has a logical one of its own: they are dealt out over logical
-    /// ones in their order, and go back to where they were last.
-    fn have_their_own(&self) -> bool {
-        self.dealt.0 <= self.lps()
-    }
-
-    /// Chance that the sibling of a logical processor at work is at work, for each other one that
-    /// is: any is as likely where they are not each one's own.
-    pub fn beside(&self) -> f64 {
+    /// Cores with both threads at work, where so many logical processors are on the mean.
+    pub fn pairs(&self, busy: f64) -> Pairs {
         if self.smt < 2.0 {
-            0.0
-        } else if self.have_their_own() {
-            self.dealt.1
-        } else {
-            1.0 / (self.lps() - 1.0).max(1.0)
+            return Pairs::default();
         }
+        Pairs::of(f64::from(self.open), self.working, busy)
     }
 
     /// All of it, as one demand: mean instructions of what comes.
@@ -235,20 +225,14 @@ fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
     }
 }
 
-/// Virtual processors, and of those that ever work how likely another is the sibling of one.
-fn dealt(zvm: &Zvm, smt: usize) -> (f64, f64) {
-    let works = |of: &VirtualMachine| {
+/// Virtual processors that ever work.
+fn working(zvm: &Zvm) -> f64 {
+    let works = |of: &&VirtualMachine| {
         let serves = matches!(of.role, Role::Client | Role::Server);
-        std::iter::repeat_n(serves || comes(of).is_some(), usize::from(of.cpus))
+        serves || comes(of).is_some()
     };
-    let all: Vec<bool> = zvm.machines.iter().flat_map(works).collect();
-    let cores = all.chunks(smt.max(1)).map(|core| {
-        let there = core.iter().filter(|works| **works).count() as f64;
-        (there, there * (there - 1.0).max(0.0))
-    });
-    let (there, pairs) = cores.fold((0.0, 0.0), |all, of| (all.0 + of.0, all.1 + of.1));
-    let each: f64 = pairs / (there * (there - 1.0)).max(1.0);
-    (all.len() as f64, each)
+    let all = zvm.machines.iter().filter(works);
+    all.map(|of| f64::from(of.cpus)).sum()
 }
 
 /// Those that ever do something, one by one.

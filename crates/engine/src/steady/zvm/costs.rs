@@ -24,6 +24,8 @@ pub(in crate::steady) struct Comes {
     pub away_ns: f64,
     /// Logical processors at work meanwhile.
     pub busy: f64,
+    /// Share of these beside whom the core's other thread is at work.
+    pub beside: f64,
     /// Chance that it had to wait, and so is taken by one of its own chip.
     pub waits: f64,
     /// Virtual processors among which the work of all machines is, as if in equal parts.
@@ -46,6 +48,19 @@ pub(in crate::steady) struct CpCosts {
     pub ready: Segment,
     /// Dispatch vectors with unparked processors.
     pub vectors: f64,
+}
+
+impl Comes {
+    /// Chance that one has to go elsewhere: where a core rests, because its own does not.
+    fn finds_taken(&self, cores: f64, lps: f64) -> f64 {
+        let by_processor = seats::taken(self.busy, self.among, lps);
+        if lps <= cores {
+            return by_processor;
+        }
+        let busy = self.busy * (1.0 - 0.5 * self.beside);
+        let rests = 1.0 - (busy / cores).clamp(0.0, 1.0).powf(cores);
+        rests * seats::taken(busy, self.among, cores) + (1.0 - rests) * by_processor
+    }
 }
 
 impl State {
@@ -130,14 +145,14 @@ impl CpCosts {
     }
 
     /// What a virtual processor finds cold. It comes back to the logical processor that it left if
-    /// that idles, else to one of the chip, of the node, or beyond, the nearest that idles, and to
-    /// that one from then on ([`seats`]).
+    /// its core rests, or if that idles and no core rests, else to another of the chip, of the
+    /// node, or beyond, the nearest that idles, and to that one from then on ([`seats`]).
     pub fn cold(&self, guests: &Guests, tree: &crate::machine::Topology, comes: &Comes) -> Segment {
         let mut all = Segment::default();
         let cores = f64::from(guests.open);
         let (lps, free) = (cores * guests.smt, 1.0 - comes.waits);
-        let taken = seats::taken(comes.busy, comes.among, lps);
-        let others = (taken + comes.busy * guests.beside()).min(1.0) * comes.away_ns;
+        let taken = comes.finds_taken(cores, lps);
+        let others = (taken + comes.beside).min(1.0) * comes.away_ns;
         let full = (comes.busy / lps).min(1.0);
         for (share, chip, near) in &self.near {
             let back = comes.waits / (share * cores).max(1.0);

@@ -44,8 +44,8 @@ impl State {
         } else {
             1.0
         };
-        let (lps, each) = (guests.lps(), guests.beside());
-        let room = Room { lps, paired, each };
+        let (lps, pairs) = (guests.lps(), guests.pairs(self.cps[at].busy));
+        let room = Room { lps, paired, pairs };
         let slowed = 1.0 / (doing.served * (1.0 - doing.stalled)).max(1e-6);
         let colder = doing.reload_ns;
         let mut cp = std::mem::take(&mut self.cps[at]);
@@ -128,6 +128,7 @@ impl State {
             guest: kind.instructions / wakes.max(1e-3),
             away_ns: (used - now.ready).max(0.0) / (now.per_ns * wakes).max(1e-15),
             busy: cp.busy,
+            beside: cp.beside,
             waits: cp.waits,
             among: among(guests, cp),
         };
@@ -162,6 +163,7 @@ impl State {
         }
         cp.waits = all.waits;
         cp.speed = all.speed;
+        cp.beside = all.beside();
         cp.busy = (all.busy + looking).min(guests.lps());
         self.cp_locks(guests, costs, cp, going);
     }
@@ -194,20 +196,15 @@ impl State {
         let doing = &mut self.doing[at];
         let bursts = if going.done > 0.0 { going.done } else { 1e-9 };
         let alone = going.all.all_instructions() * doing.ns[1] + going.all.extra.ns;
-        let beside = (
-            room.beside(all.busy),
-            room.beside(all.busy) * (1.0 / room.paired - 1.0),
-        );
-        let busy =
-            ((alone + doing.reload_ns * going.done) * slowed * (1.0 + beside.1)).min(guests.lps());
+        let together = 1.0 - all.beside() * (1.0 - room.paired);
+        let busy = ((alone + doing.reload_ns * going.done) * slowed / together).min(guests.lps());
         let variance = (all.squares - all.busy * all.busy).max(0.0);
         let mut with = [0.0; THREADS];
         let cores = f64::from(guests.open);
         if guests.smt < 2.0 {
             with[1] = busy;
         } else {
-            let pairs = (busy * busy + variance - busy).max(0.0) * room.each;
-            with[2] = (0.5 * pairs).min(cores).min(0.5 * busy);
+            with[2] = (0.5 * all.beside() * busy).max(busy - cores).min(cores);
             with[1] = (busy - 2.0 * with[2]).min(cores - with[2]).max(0.0);
         }
         let vps = with[1] + with[2];
@@ -218,7 +215,7 @@ impl State {
             vps_variance: variance * thinned,
             runnable: all.ready + going.ready,
             bursts_per_ns: going.done,
-            wakes_per_ns: going.wakes * (1.0 - room.beside(all.busy)),
+            wakes_per_ns: going.wakes * (1.0 - all.beside()),
             ..Load::default()
         };
         doing.burst = going.all.all_instructions() / bursts;

@@ -73,6 +73,7 @@ impl State {
             guest: tile.instructions[side] / found.max(1e-3),
             away_ns: each_ns * (1.0 - now.ready / tile.cpus[side]).max(0.0),
             busy: cp.busy,
+            beside: cp.beside,
             waits: cp.waits,
             among: guests
                 .tiles
@@ -226,9 +227,11 @@ fn settle(guests: &Guests, times: &[[f64; 2]], room: &Room, cp: &mut Cp) -> All 
             }
         }
         let running = (ready - waiting).min(room.lps);
+        let varies = variance * (running / ready.max(1e-9)).min(1.0);
         all = All {
             busy: running,
-            squares: running * running + variance * (running / ready.max(1e-9)).min(1.0),
+            squares: running * running + varies,
+            pairs: room.pairs_about(running, varies),
             ready,
             waits: beyond(ready, variance, room.lps),
             speed: running / ready.max(1e-9),
