@@ -149,6 +149,7 @@ impl Guests {
             daemon_work: 0.0,
             scattered: false,
             alike: None,
+            phases: None,
             asks_devices: false,
             recorded: worked.any(|kind| kind.recorded),
         }
@@ -169,6 +170,7 @@ impl Guests {
             daemon_work: 0.0,
             scattered: false,
             alike: None,
+            phases: None,
             asks_devices: false,
             recorded: false,
         }
