@@ -68,10 +68,10 @@ mod tests {
 
     /// Where a price comes to in so many steps whose load takes back `slope` of what it did.
     fn price(slope: f64, steps: usize) -> f64 {
-        let (mut swings, mut part, mut load) = (Swings::default(), 1.0, 0.0_f64);
+        let (mut swings, mut load) = (Swings::default(), 0.0_f64);
         for _ in 0..steps {
-            let log_ns: f64 = load;
-            part = swings.go(std::iter::once(log_ns.exp()));
+            let log_ns = load;
+            let part = swings.go(std::iter::once(log_ns.exp()));
             load += part * (1.0 - slope * log_ns - load);
         }
         load

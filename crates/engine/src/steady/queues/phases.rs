@@ -7,7 +7,7 @@
 //! soon as all rest, so what follows repeats itself, and is played once:
 //!
 //! ```text
-//! loop of 9 ms, busy 2 ms, rest 10 ms: 9 ms of 12          two of them: one after the other, always
+//! loop of 9 ms, busy 2 ms, rest 10 ms: 9 ms of 12       two of them: one after the other, always
 //! loop of .5 ms, the same:             2 ms of 12
 //! ```
 
