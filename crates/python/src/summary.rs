@@ -39,6 +39,9 @@ fn partition(summary: &PartitionSummary) -> Value {
             "vp_busy_share": summary.vp_busy_share,
         },
     });
+    if summary.unanswered > 0 {
+        told["unanswered"] = json!(summary.unanswered);
+    }
     if !summary.loads.is_empty() {
         told["workloads"] = summary.loads.iter().map(load).collect();
     }

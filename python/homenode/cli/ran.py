@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from homenode.simulate.kept.figures import Figures
     from homenode.simulate.run import Run
 
-_JSON_KEYS = ("run", "partitions", "workload_category", "machine", "steady")
+_JSON_KEYS = ("run", "partitions", "workload_category", "machine", "steady", "unanswered")
 
 
 def figures_json(of: Figures) -> dict[str, object]:
@@ -66,7 +66,7 @@ def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     from homenode.report.day import day_line, day_tables
     from homenode.report.equals import equals_lines
     from homenode.report.precision import wide_line
-    from homenode.report.runs import unsteady_lines
+    from homenode.report.runs import unanswered_lines, unsteady_lines
     from homenode.report.told_work import found_lines
     from homenode.simulate.kept.changed import changed_lines
     from homenode.simulate.kept.hours import by_hour
@@ -78,7 +78,7 @@ def show_run(done: Run, point: Mapping[str, Any], *, as_json: bool) -> None:
     show_figures(done, point, [] if day is None else [*day_tables(day), day_line(day)])
     show_text(found_lines(done))
     show_text(changed_lines(done.spec))
-    show_text([*unsteady_lines(done), *equals_lines(done)])
+    show_text([*unsteady_lines(done), *unanswered_lines(done), *equals_lines(done)])
     show_text(wide_line(done))
     plural = "s" if done.replications > 1 else ""
     tell(

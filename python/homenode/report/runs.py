@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from homenode.model.numbers import NOTHING, number, with_interval
+from homenode.model.spec import works_of
 from homenode.report.mainframe import mainframe_tables
 from homenode.report.precision import marked
 from homenode.report.scores import score_of
@@ -184,6 +185,22 @@ def unsteady_lines(run: Figures) -> list[str]:
     frame = frame_of(run)
     told = "; ".join(f"{name}: {_why(run, name, frame)}" for name in names)
     return [f"No steady state, so throughput and response have no mean: {told}."]
+
+
+def unanswered_lines(run: Figures) -> list[str]:
+    """One line for all partitions of which some had no answer in all of the time: no response tells
+    of these, so throughput times response and think time is less than all.
+    """
+    single = {one["name"]: works_of(one) for one in run.spec["partitions"]}
+    told = []
+    for name, count in run.unanswered.items():
+        work, *others = single[name]
+        of_all = "" if others else f" of {work.get('count')} {work['kind']}"
+        told.append(f"{name} {count:g}{of_all}")
+    if not told:
+        return []
+    rest = "responses are those of the others; a longer run may tell of these too"
+    return [f"No answer in all of the time: {', '.join(told)}; {rest}."]
 
 
 def _why(run: Figures, name: str, frame: Frame) -> str:

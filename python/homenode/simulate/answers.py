@@ -73,6 +73,10 @@ class PartitionAnswer(TypedDict):
     steady: Verdict
     gauges: NotRequired[dict[str, float]]
     """Means of what is read at the end of each interval."""
+    unanswered: NotRequired[int]
+    """Users, pairs or warehouses that asked before the time that is told of and had no answer at
+    its end; left out where there are none.
+    """
     guests: NotRequired[Sums]
     workloads: NotRequired[list[LoadAnswer]]
     """Its workloads, where it has several."""
@@ -218,13 +222,21 @@ class Nest(TypedDict, total=False):
     workload_category: dict[str, str]
 
 
+class Unanswered(TypedDict, total=False):
+    """Of partitions where some had no answer in all of the time, how many, mean over replications:
+    of users, pairs and warehouses.
+    """
+
+    unanswered: dict[str, float]
+
+
 class Workloads(TypedDict, total=False):
     """Of partitions with several workloads, the metrics of each, by partition and workload."""
 
     workloads: dict[str, dict[str, dict[str, Told]]]
 
 
-class RunSummary(Nest, Workloads):
+class RunSummary(Nest, Workloads, Unanswered):
     """`summary.json`: every metric of every partition."""
 
     run: str

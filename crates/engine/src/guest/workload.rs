@@ -114,6 +114,14 @@ impl JobTable {
         self.jobs.len() - self.free.len()
     }
 
+    /// All that exist.
+    pub fn all(&self) -> impl Iterator<Item = &Job> {
+        let mut there = vec![true; self.jobs.len()];
+        self.free.iter().for_each(|id| there[id.index()] = false);
+        let each = self.jobs.iter().zip(there);
+        each.filter_map(|(job, there)| there.then_some(job))
+    }
+
     /// What is known under an id, to look at; panics for one that was never given.
     #[inline]
     pub fn peek(&self, id: JobId) -> &Job {

@@ -6,8 +6,10 @@ use super::rows::{differences, Reading};
 use super::steady::{judge, Verdict};
 use super::system::System;
 use super::world::World;
-use crate::ids::PartitionId;
+use crate::guest::workload::{Job, JobKind};
+use crate::ids::{ById, PartitionId};
 use crate::kernel::Histogram;
+use crate::spec::Workload;
 
 /// Result of one replication, over the recorded time.
 #[derive(Clone, Debug)]
@@ -39,6 +41,9 @@ pub struct PartitionSummary {
     pub dispatch_wait: Quantiles,
     /// Elapsed times of finished loops [ns].
     pub finished: Elapsed,
+    /// Users, pairs or warehouses that had no answer in all of the time: what they asked for before
+    /// it began was not done when it ended.
+    pub unanswered: u64,
     /// Of each load, if it has several.
     pub loads: Vec<LoadSummary>,
     /// Whether there was a steady state.
@@ -147,6 +152,7 @@ impl<S: System> World<S> {
             .iter()
             .position(|n| n == "tx_arrived")
             .expect("a column of ours");
+        let unanswered = self.unanswered();
         let partitions = self
             .partitions()
             .map(|of| {
@@ -158,6 +164,7 @@ impl<S: System> World<S> {
                     response: Quantiles::of(&self.meters.responses[of]),
                     dispatch_wait: Quantiles::of(&self.meters.waits[of]),
                     finished: self.meters.finished[of],
+                    unanswered: unanswered[of],
                     loads: self.summarise_loads(of, before, after),
                     steady: judge(
                         &batches.backlog[at],
@@ -183,6 +190,25 @@ impl<S: System> World<S> {
 }
 
 impl<S: System> World<S> {
+    /// Of each partition, those who wait at the end for what they asked for in the warm-up.
+    fn unanswered(&self) -> ById<PartitionId, u64> {
+        let mut counts = ById::of(0, self.guests.len());
+        let waits = |job: &Job| match (job.kind, self.workload(job.load)) {
+            (JobKind::Warehouse, _) => true,
+            // A client whose requests come of themselves sleeps while there are none.
+            (JobKind::Exchange, _) => self.loads[job.load].generated.is_none() && !job.thinks,
+            (JobKind::Transaction, Workload::Users { .. }) => !job.thinks,
+            _ => false,
+        };
+        let begun = self.spec.warmup_ns;
+        for job in self.jobs.all() {
+            if job.arrived_at <= begun && waits(job) {
+                counts[job.partition] += 1;
+            }
+        }
+        counts
+    }
+
     /// Sums up what the loads of a partition did, if it has several.
     fn summarise_loads(
         &self,

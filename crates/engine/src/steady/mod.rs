@@ -14,6 +14,7 @@ mod queues;
 mod settle;
 mod several;
 mod solve;
+mod swings;
 mod windows;
 mod zvm;
 

@@ -11,9 +11,11 @@ use crate::steady::queues::chain;
 use crate::steady::queues::filling::{Filled, THREADS};
 use crate::steady::queues::held_up;
 use crate::steady::queues::locks::Lock;
+use crate::steady::swings::Swings;
 use crate::steady::windows::slices::ever_run;
 
-/// Relative change of a partition's cores from which on it counts as settled.
+/// Relative change of a partition's cores, and of an instruction's time, from which on it counts as
+/// settled: where cores are always full they never change.
 pub(in crate::steady) const SETTLED: f64 = 1e-4;
 /// The same for one of many layouts that are only compared.
 pub(in crate::steady) const ROUGHLY: f64 = 1e-3;
@@ -67,7 +69,7 @@ pub(in crate::steady) fn settle(
     // from who is where while caches stay warm.
     state.caches = Caches::Warm;
     for _ in 0..WARM_FIRST {
-        state.step(forms, &scope.roughly(), 1.0);
+        state.step(forms, &scope.roughly(), (1.0, 1.0));
     }
     state.caches = Caches::Told;
     WARM_FIRST + settle_or(state, forms, scope, settled, &|_| false)
@@ -88,11 +90,11 @@ fn settle_or(
     };
     let homes_fill = state.host.is_none() && forms.iter().all(|form| form.guests.is_none());
     let (mut weight, mut last, mut leap) = (1.0_f64, f64::INFINITY, Leap::default());
-    let mut most_weight = 1.0_f64;
+    let (mut most_weight, mut loads, mut swings) = (1.0_f64, 1.0, Swings::default());
     // As long as it is far off, chips that are alike need not be told apart.
     let mut rough = (homes_fill && scope.apart && settled < ROUGHLY).then(|| scope.roughly());
     for step in 1..=most {
-        let change = state.step(forms, rough.as_ref().unwrap_or(scope), weight);
+        let change = state.step(forms, rough.as_ref().unwrap_or(scope), (weight, loads));
         if change <= ROUGHLY && step > 2 && rough.take().is_some() {
             continue;
         }
@@ -100,6 +102,7 @@ fn settle_or(
             return step;
         }
         if homes_fill {
+            loads = swings.after(&state.doing, &scope.active);
             if change < NEAR && leap.after(&mut state.doing, &scope.active) == Went::Back {
                 most_weight = (TAMER * most_weight).max(LEAST_WEIGHT);
             }
@@ -127,7 +130,7 @@ pub(in crate::steady) fn settle_from_above(
     state.caches = Caches::Cold;
     let mut is_bound = false;
     for step in 0..COLD_STEPS {
-        state.step(forms, scope, 1.0);
+        state.step(forms, scope, (1.0, 1.0));
         cold[step % 3] = state.cores();
         // A step back and forth is no rest, so the last is held against the one before the last.
         let at = |step: usize| &cold[step % 3];
@@ -142,7 +145,7 @@ pub(in crate::steady) fn settle_from_above(
         return None;
     }
     for _ in 0..WARM_STEPS {
-        state.step(forms, scope, 0.3);
+        state.step(forms, scope, (0.3, 1.0));
     }
     // Where it comes back to where it began there is no other balance.
     let is_back = |state: &State| are_alike(&state.cores(), &below, near * SAME);
@@ -161,9 +164,10 @@ impl State {
         self.doing.iter().map(Doing::cores).collect()
     }
 
-    /// One step of a part of the machine, after which what it carries is averaged in with `weight`;
-    /// the largest relative change of the cores that a partition uses.
-    pub fn step(&mut self, forms: &[&Form], scope: &Scope, weight: f64) -> f64 {
+    /// One step of a part of the machine, after which what it carries is averaged in with `weight`,
+    /// and such a part of that; the largest relative change of the cores that a partition uses, or
+    /// of what an instruction takes.
+    pub fn step(&mut self, forms: &[&Form], scope: &Scope, (weight, loads): (f64, f64)) -> f64 {
         let mut change = 0.0_f64;
         let pace = if self.host.is_some() { 1.0 } else { FORWARD };
         self.pace = pace * weight;
@@ -174,10 +178,9 @@ impl State {
             let now = self.doing[at].cores();
             let before = std::mem::replace(&mut self.doing[at].before, now);
             change = change.max((now - before).abs() / now.max(1e-6));
-            if self.host.is_some() {
-                change = change.max((self.doing[at].ns[1] / priced.max(1e-9) - 1.0).abs());
-            }
+            change = change.max((self.doing[at].ns[1] / priced.max(1e-9) - 1.0).abs());
         }
+        let weight = weight * loads;
         let types = scope.by_type(forms, self.types.count);
         for (at, one) in types.iter().enumerate() {
             self.turn_to(at);
@@ -333,6 +336,7 @@ impl State {
         } else {
             arrivals
         };
+        let arrivals = arrivals.rest(demand.phases, &rates, filled);
         doing.load = match form.lock {
             Some(lock) => {
                 let share = with_lock(doing, form);

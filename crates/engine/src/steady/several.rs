@@ -107,7 +107,11 @@ impl State {
                 *ns = (of.demand.burst * each + doing.reload_ns) / working;
             }
             Stream {
-                arrivals: handled.answered(&of.demand, part),
+                arrivals: handled.answered(&of.demand, part).rest_after(
+                    of.demand.phases,
+                    ns[1],
+                    1.0,
+                ),
                 ns,
                 before: doing.load,
             }

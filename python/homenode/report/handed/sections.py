@@ -35,7 +35,7 @@ from homenode.report.machine_map import map_of
 from homenode.report.map_text import map_tables
 from homenode.report.pictures import waterfall
 from homenode.report.precision import wide_line
-from homenode.report.runs import frame_line, run_tables, unsteady_lines
+from homenode.report.runs import frame_line, run_tables, unanswered_lines, unsteady_lines
 from homenode.simulate.explain.explanation import Explanation, explain
 from homenode.simulate.kept.course import course_of
 from homenode.simulate.kept.frame import frame_of
@@ -113,7 +113,8 @@ def _answer(run: Run, explained: Sequence[Explanation], third: str) -> Section:
     nobody asked, how far it can be trusted. Below what keeps it from being sure, if anything.
     """
     lines = (f"{frame_line(frame_of(run)).capitalize()}.", _greatest(explained), third)
-    return Section("Answer", (*lines, *unsteady_lines(run), *wide_line(run)))
+    doubts = (*unsteady_lines(run), *unanswered_lines(run), *wide_line(run))
+    return Section("Answer", (*lines, *doubts))
 
 
 def _would_change(run: Run, others: Sequence[Run], advice: Advice | None) -> str:

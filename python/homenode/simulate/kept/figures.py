@@ -104,6 +104,11 @@ class Figures:
         """
         return dict(self.summary.get("workload_category", {}))
 
+    @property
+    def unanswered(self) -> dict[str, float]:
+        """Of partitions where some users, pairs or warehouses had no answer, how many."""
+        return dict(self.summary.get("unanswered", {}))
+
     @functools.cached_property
     def metrics(self) -> RunMetrics:
         """Of each partition, every metric with its 95 % interval."""

@@ -9,6 +9,7 @@ one to the next, so that their spread says nothing of how far the mean may be of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from homenode.simulate.answers import (
     PoolFigures,
     RunSummary,
     Steadiness,
+    Unanswered,
     Workloads,
 )
 from homenode.simulate.kept.guests import guest_sums
@@ -99,6 +101,7 @@ def summarize(
         "partitions": partitions,
         **beside,
         **nest,
+        **unanswered(raw),
         "machine": _machine(spec, raw, folder),
         "steady": steady,
     }
@@ -240,6 +243,17 @@ def with_gauges(raw: Sequence[Answer], folder: Source) -> list[Answer]:
         }
         for summary in raw
     ]
+
+
+def unanswered(raw: Sequence[Answer]) -> Unanswered:
+    """How many of whose had no answer; nothing where all had one."""
+    names = [one["name"] for one in raw[0]["partitions"]]
+    told = {
+        name: math.fsum(one["partitions"][at].get("unanswered", 0) for one in raw) / len(raw)
+        for at, name in enumerate(names)
+    }
+    found = {name: count for name, count in told.items() if count}
+    return {"unanswered": found} if found else {}
 
 
 def steadiness(raw: Sequence[Answer], index: int) -> Steadiness:

@@ -139,6 +139,7 @@ impl Guests {
             daemon_work: 0.0,
             scattered: false,
             alike: None,
+            phases: None,
             asks_devices: false,
             recorded: worked.any(|kind| kind.recorded),
         }
@@ -159,6 +160,7 @@ impl Guests {
             daemon_work: 0.0,
             scattered: false,
             alike: None,
+            phases: None,
             asks_devices: false,
             recorded: false,
         }

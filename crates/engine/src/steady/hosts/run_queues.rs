@@ -95,6 +95,10 @@ fn each(form: &Form, busy: f64) -> Vec<f64> {
     let vps = usize::from(form.partition.processors.count());
     if let Arrivals::Always(threads, duty) = form.demand.arrivals {
         let at_work = threads.min(vps as f64);
+        let duty = match form.demand.phases {
+            Some(_) => (busy / at_work).min(1.0),
+            None => duty,
+        };
         return (0..vps)
             .map(|at| duty * (at_work - at as f64).clamp(0.0, 1.0))
             .collect();

@@ -3,6 +3,8 @@
 use crate::cost::core_per_ns;
 use crate::guest::workload::Shape;
 use crate::spec::{Distribution, Machine, Partition, Workload};
+use crate::steady::queues::filling::{Filled, THREADS};
+use crate::steady::queues::phases::Phases;
 
 /// Where bursts come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +45,30 @@ impl Arrivals {
             Self::Open(_) | Self::Never => self,
         }
     }
+
+    /// Of loops that rest: for how much of the time they have work, where virtual processors do so
+    /// many of them in a nanosecond, by busy threads.
+    pub fn rest(self, phases: Option<Phases>, rates: &[f64; THREADS], filled: Filled) -> Self {
+        let (Self::Always(threads, _), Some(_)) = (self, phases) else {
+            return self;
+        };
+        let running = (threads as u32).min(filled.threads());
+        let mut per_ns = 0.0;
+        filled.each(running, |busy, vps| per_ns += vps * rates[busy]);
+        let running = f64::from(running);
+        self.rest_after(phases, running / per_ns, threads / running)
+    }
+
+    /// The same where so many threads take turns on a processor, whose loops take so long there
+    /// alone [ns].
+    pub fn rest_after(self, phases: Option<Phases>, loop_ns: f64, each: f64) -> Self {
+        match (self, phases) {
+            (Self::Always(threads, _), Some(phases)) => {
+                Self::Always(threads, phases.duty(loop_ns, each))
+            }
+            _ => self,
+        }
+    }
 }
 
 /// Bursts that are all as long (`queues/alike.rs`).
@@ -72,6 +98,8 @@ pub(in crate::steady) struct Demand {
     pub scattered: bool,
     /// How its bursts wait where all are as long; none where lengths are exponential.
     pub alike: Option<Alike>,
+    /// When loops rest; none where they never do.
+    pub phases: Option<Phases>,
     /// Whether each burst waits for a device before.
     pub asks_devices: bool,
     /// Whether it was recorded: how it came within a step is not known.
@@ -114,6 +142,7 @@ impl Demand {
                 0.0
             },
             alike: alike(&partition.workload, &shape, unix.timeslice_ns as f64),
+            phases: phases(&partition.workload, unix.timeslice_ns as f64),
             recorded,
             asks_devices: matches!(
                 partition.workload,
@@ -140,6 +169,20 @@ fn alike(workload: &Workload, shape: &Shape, slice_ns: f64) -> Option<Alike> {
         slice_ns,
         in_step: think == Distribution::Constant && bursts <= 1.0,
     })
+}
+
+/// When its loops rest.
+fn phases(workload: &Workload, slice_ns: f64) -> Option<Phases> {
+    match *workload {
+        Workload::Loops {
+            busy_ns, rest_ns, ..
+        } if busy_ns > 0 => Some(Phases {
+            busy_ns: busy_ns as f64,
+            rest_ns: rest_ns as f64,
+            slice_ns,
+        }),
+        _ => None,
+    }
 }
 
 /// Where a workload's bursts come from, and whether they were recorded.
@@ -216,6 +259,7 @@ pub(in crate::steady) fn together(each: &[Demand]) -> Demand {
         wait_ns: 0.0,
         scattered: false,
         alike: None,
+        phases: None,
         asks_devices: false,
         recorded: each.iter().any(|demand| demand.recorded),
         ..each[0]

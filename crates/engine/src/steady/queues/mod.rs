@@ -15,6 +15,7 @@ pub(in crate::steady) mod locks;
 pub(in crate::steady) mod mixture;
 pub(in crate::steady) mod overflow;
 pub(in crate::steady) mod passage;
+pub(in crate::steady) mod phases;
 pub(in crate::steady) mod rounds;
 pub(in crate::steady) mod runs;
 pub(in crate::steady) mod throng;

@@ -315,7 +315,11 @@ fn wants(doing: &Doing, form: &Form, (claim, within): (&Claim, f64)) -> Wants {
         mean: within,
         variance: part * part * doing.load.vps_variance,
         most: f64::from(form.filled.vps()),
-        stays: if form.stays { within } else { 0.0 },
+        stays: if form.stays && form.demand.phases.is_none() {
+            within
+        } else {
+            0.0
+        },
     }
 }
 

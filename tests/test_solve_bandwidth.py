@@ -1,0 +1,92 @@
+"""Layouts whose cores are always full and whose memory is what binds: solved and simulated."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from homenode import _engine
+from homenode.simulate.scenario import Scenario
+
+RUN = """
+[run]
+warmup = "500 ms"
+duration = "500 ms"
+"""
+POWER = '[machine]\nmodel = "ibm-power-770"\nactive_cores = 16\n'
+OLD = '[machine]\nmodel = "ibm-p5-570"\nactive_cores = 2\n'
+NEW = '[machine]\nmodel = "ibm-power-e1080"\nactive_cores = 8\n'
+Z = '[machine]\nmodel = "ibm-z15"\ncharacterized = { ifl = 12 }\n'
+HOST = """
+[machine]
+model = "amd-epyc-7742-2s"
+policy = "POLICY"
+sockets = 1
+cores_per_socket = 16
+threads = 2
+"""
+
+LINUX = 'guest = { os = "linux" }'
+
+
+def part(name: str, processors: str, threads: int, profile: str = "stream", more: str = "") -> str:
+    """A partition with so many threads that always have work."""
+    return f"""
+[[partition]]
+name = "{name}"
+processors = {{ {processors} }}
+memory = "8 GiB"
+{more}
+workload = {{ kind = "warehouses", count = {threads}, profile = "{profile}" }}
+"""
+
+
+def power(name: str, processors: str, threads: int, smt: int = 1, profile: str = "stream") -> str:
+    return part(name, processors, threads, profile, f"smt = {smt}\n{LINUX}")
+
+
+def own(cores: int) -> str:
+    return f'mode = "dedicated", cores = {cores}'
+
+
+def shared(virtual: int, rest: str) -> str:
+    return f'mode = "shared", virtual = {virtual}, {rest}'
+
+
+LAYOUTS = {
+    "four of Power": POWER + power("a", own(4), 4),
+    "eight of Power": POWER + power("a", own(8), 8),
+    "a cap": POWER + power("a", shared(8, "entitlement = 4.0, capped = true"), 8),
+    "others beside": POWER.replace("16", "8")
+    + power("a", shared(8, "entitlement = 4.0"), 8)
+    + power("b", shared(8, "entitlement = 4.0"), 8, profile="oltp"),
+    "compute beside": POWER + power("a", own(8), 8) + power("b", own(8), 8, profile="compute"),
+    "a few": OLD + power("a", own(2), 2),
+    "siblings": NEW + power("a", own(8), 16, smt=2),
+    "prsm": Z
+    + part("a", shared(12, "weight = 50"), 12, more=LINUX)
+    + part("b", shared(6, "weight = 50"), 6, "compute", LINUX),
+    "linux": HOST.replace("POLICY", "linux") + part("a", shared(32, "weight = 100"), 32),
+    "credit2": HOST.replace("POLICY", "credit2") + part("a", shared(32, "weight = 256"), 32),
+}
+
+
+def partitions(text: str) -> tuple[list[dict[str, Any]], list[float], int]:
+    """What is solved, simulated instructions in a second, and steps."""
+    spec = json.loads(json.dumps(Scenario.from_toml(text + RUN).spec()))
+    solved = json.loads(_engine.solve(json.dumps(spec)))
+    simulated = json.loads(_engine.simulate(json.dumps(spec), 0, lambda _: True))["partitions"]
+    ran = [one["totals"]["instructions"] / spec["duration_ns"] * 1e9 for one in simulated]
+    return solved["partitions"], ran, solved["steps"]
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_what_memory_leaves_is_what_a_run_comes_to(name: str) -> None:
+    """The price of an instruction went to and fro by a factor of three while cores, all of them
+    full, never changed: it was taken as found after three steps.
+    """
+    solved, ran, steps = partitions(LAYOUTS[name])
+    assert [one["instructions"] for one in solved] == pytest.approx(ran, rel=0.03)
+    assert steps <= 60
