@@ -265,7 +265,7 @@ fn serve(
     // Those that wait for turns of others are in nobody's way.
     let thinned = Room {
         lps: room.lps * turns.thinned,
-        ..*room
+        ..room.clone()
     };
     let (found, mut all) = crowd(&stations, &thinned, guess);
     for (at, found) in rest.into_iter().zip(found) {
