@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::zvm::{alone, cp, free_cp, served, virtual_machine};
+use common::zvm::{alone, cp, free_cp, served};
 use common::{run, SECOND};
-use homenode_engine::spec::{Role, Spec, Unparking, VirtualMachine, Workload};
+use homenode_engine::spec::{Spec, Unparking, VirtualMachine, Workload};
 use homenode_engine::steady::{solve, SolvedPartition};
 
 /// Instructions of a transaction, each of which takes a nanosecond on a core's only thread.

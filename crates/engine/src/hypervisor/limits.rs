@@ -180,8 +180,8 @@ impl Windows {
         matches!(&share.rule, Rule::Slices(of) if of.is_limited()) && share.may_exceed()
     }
 
-    /// One of a partition's virtual processors has nothing left: if it is its group or its pool that
-    /// holds it back, it waits for what the others there leave, and competes for it.
+    /// One of a partition's virtual processors has nothing left: if it is its group or its pool
+    /// that holds it back, it waits for what the others there leave, and competes for it.
     pub fn hold_back(&mut self, at: PartitionId, index: u16) {
         let share = &self.shares[at];
         match &share.rule {

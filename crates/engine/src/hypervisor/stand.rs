@@ -54,8 +54,8 @@ impl Stand {
 }
 
 /// Where they stand on average, when each is behind by what it may be at most; nobody stands
-/// anywhere. Who is kept from more by a limit of its own and has less than the others does not count;
-/// one that had more before its limit was reached does [ns].
+/// anywhere. Who is kept from more by a limit of its own and has less than the others does not
+/// count; one that had more before its limit was reached does [ns].
 pub(super) fn mean_of(stands: &mut [Stand], window_ns: u64) -> Option<f64> {
     let mut drag = 0.0;
     loop {
