@@ -70,6 +70,7 @@ impl Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Stream;
 
     #[test]
     fn with_a_core_for_each_there_are_no_pairs_and_all_are_paired_where_all_work() {
@@ -90,13 +91,8 @@ mod tests {
     #[test]
     fn it_does_what_a_played_twin_does() {
         for (cores, among, share) in [(4, 8, 0.4), (4, 20, 0.15), (8, 24, 0.3), (8, 12, 0.7)] {
-            let mut state = 12_345_u64;
-            let mut dice = || {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                (state >> 11) as f64 / (1_u64 << 53) as f64
-            };
+            let mut stream = Stream::new(1, 0, "pairs");
+            let mut dice = || stream.uniform();
             let (mut on, mut at) = (vec![0; cores], vec![None; among]);
             let (mut pairs, mut busy, turns) = (0.0, 0.0, 400_000);
             for _ in 0..turns {

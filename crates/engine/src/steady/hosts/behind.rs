@@ -14,16 +14,12 @@ use crate::hypervisor::policies::{group_weight, Turns};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::Doing;
-use crate::steady::queues::rounds::Rounds;
+use crate::steady::queues::rounds::{Rounds, NEARLY_ALL};
 
 /// Part of the others that wait whose deadline is earlier than that of one that wakes.
 const EARLIER: f64 = 0.5;
 /// Part of the processors that is as good as none.
 const LEFT: f64 = 0.01;
-/// Part of their time for which those of whom more is wanted than they do may be at work at most:
-/// whoever is granted what it asks for is done in the end.
-const NEARLY_ALL: f64 = 0.98;
-
 /// Those that share processors.
 pub(in crate::steady) struct Sharers<'a> {
     pub host: &'a Host,

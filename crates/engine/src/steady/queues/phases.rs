@@ -1,10 +1,10 @@
 //! Loops that rest: for how much of the time they have work.
 //!
-//! Phases begin at the same times for all: work for `busy`, then rest until the next begins. A loop
-//! goes on to its end in whichever phase it is, and only one that ends in a phase of rest waits for
-//! the next period. So how long a thread works hangs on how long its loops last, which are as long
-//! as their processor lets them. The loops of one processor take turns; all of them begin anew as
-//! soon as all rest, so what follows repeats itself, and is played once:
+//! Phases begin at the same times for all of a workload: work for `busy`, then rest until the next
+//! begins. A loop goes on to its end in whichever phase it is, and only one that ends in a phase of
+//! rest waits for the next period. So how long a thread works hangs on how long its loops last,
+//! which are as long as their processor lets them. The loops of one processor take turns; all of
+//! them begin anew as soon as all rest, so what follows repeats itself, and is played once:
 //!
 //! ```text
 //! loop of 9 ms, busy 2 ms, rest 10 ms: 9 ms of 12       two of them: one after the other, always

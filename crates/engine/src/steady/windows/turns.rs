@@ -28,11 +28,7 @@ use crate::spec::{Polarization, Policy, Processors};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{Doing, State};
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::rounds::Rounds;
-
-/// Part of their time for which virtual processors may be at work at most whose partition is
-/// granted what it asks for: that is done in the end.
-const NEARLY_ALL: f64 = 0.98;
+use crate::steady::queues::rounds::{Rounds, NEARLY_ALL};
 
 /// Those that always want more.
 #[derive(Clone, Copy, Debug, Default)]

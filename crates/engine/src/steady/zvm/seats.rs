@@ -65,6 +65,7 @@ fn shared(x: f64, rests: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Stream;
 
     #[test]
     fn where_there_is_one_for_each_nobody_is_in_anothers_way() {
@@ -88,13 +89,8 @@ mod tests {
     #[test]
     fn it_does_what_a_played_twin_does() {
         let played = |among: usize, lps: usize, share: f64| {
-            let mut state = 12_345_u64;
-            let mut dice = || {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                (state >> 11) as f64 / (1_u64 << 53) as f64
-            };
+            let mut stream = Stream::new(1, 0, "seats");
+            let mut dice = || stream.uniform();
             let mut own: Vec<usize> = (0..among).map(|at| at % lps).collect();
             let (mut on, mut works) = (vec![false; lps], vec![false; among]);
             let (mut came, mut found) = (0.0, 0.0);

@@ -9,11 +9,7 @@
 
 use crate::steady::cp::figures::Cp;
 use crate::steady::cp::guests::{Guests, Kind};
-use crate::steady::queues::rounds::Rounds;
-
-/// Part of their time for which virtual processors may be at work at most whose machine is granted
-/// what it asks for: that is done in the end.
-const NEARLY_ALL: f64 = 0.98;
+use crate::steady::queues::rounds::{Rounds, NEARLY_ALL};
 
 /// What machines wait that are not held back.
 #[derive(Debug)]
