@@ -49,6 +49,40 @@ def processor(address: int, time: int, user: int, system: int, wait: int) -> byt
     return record(0, 2, time, 104, **fields)
 
 
+def user(name: str, address: int, time: int, charged: int, ran: int) -> bytes:
+    fields = {
+        "_20": name.ljust(8).encode("cp037"),
+        "_28": struct.pack(">H", address),
+        "_36": struct.pack(">QQ", charged, ran),
+    }
+    return record(4, 3, time, 508, **fields)
+
+
+def partition(
+    name: str,
+    time: int,
+    held: list[int],
+    kinds: str = "IFL",
+    weight: int = 100,
+    pad: int = 1,
+    told_of_one: bool = True,
+) -> bytes:
+    """With entries of 40 bytes whose times begin behind so many bytes of padding."""
+    entries = b""
+    for address, ticks in enumerate(held):
+        kind = kinds.split()[address % len(kinds.split())].ljust(16).encode("cp037")
+        entry = struct.pack(">HHB", address, weight, 0) + bytes(pad)
+        entries += (entry + struct.pack(">QQ", ticks, ticks) + kind).ljust(40, b"\0")
+    length = 40 if told_of_one else len(entries)
+    fields = {
+        "_20": name.ljust(8).encode("cp037"),
+        "_28": bytes([7, 0, len(held), 0]),
+        "_32": struct.pack(">HH", 64, length),
+        "_64": entries,
+    }
+    return record(0, 16, time, 64 + len(entries), **fields)
+
+
 def written(*sets: list[bytes]) -> bytes:
     """Each set of records behind a control frame of its own; at last one that tells of none."""
     file = b""
@@ -193,3 +227,151 @@ def test_a_window_is_as_long_as_the_interval_however_long_it_is_played(
     facts = read(tmp_path, written([configuration(BEGIN), *sets[0]], *sets[1:]))
     text = assemble(facts, AssembleOptions(**played)).text
     assert f"duration = {told}\n" in text
+
+
+def with_beside(number: int, *beside: bytes) -> list[bytes]:
+    """An interval with records beside those of the processors."""
+    *processors, end = interval(number, [HALF, QUARTER, IDLE])
+    return [*processors, *beside, end]
+
+
+def machines(tmp_path: Path, *sets: list[bytes]) -> tuple[dict[str, tuple[float, int | None]], str]:
+    """What each virtual machine used and its processors; and what is said of them."""
+    facts = read(tmp_path, written([configuration(BEGIN), *sets[0]], *sets[1:]))
+    (zvm,) = facts.partitions.values()
+    found = {
+        one.name.value: (one.cores.value, one.virtual.value if one.virtual else None)
+        for one in zvm.machines
+    }
+    said = " ".join(one.text for one in facts.notices if "virtual machines" in one.text)
+    return found, said
+
+
+def charged(number: int, *shares: tuple[str, float]) -> list[bytes]:
+    """Virtual processors after so many minutes of each of which they were charged a share."""
+    now = BEGIN + number * MINUTE
+    places: dict[str, int] = {}
+    rows = []
+    for name, share in shares:
+        ticks = int(share * number * MINUTE)
+        places[name] = places.get(name, -1) + 1
+        rows.append(user(name, places[name], now, ticks, ticks * 9 // 10))
+    return with_beside(number, *rows)
+
+
+def test_virtual_machines_are_charged_what_processors_worked_for_users(tmp_path: Path) -> None:
+    # The processors work .4 and .25 for users.
+    shares = (("LINUX1", 0.3), ("LINUX1", 0.1), ("LINUX2", 0.25), ("OPERATOR", 0.0))
+    found, said = machines(tmp_path, *(charged(number, *shares) for number in range(4)))
+    assert found["LINUX1"] == (pytest.approx(0.4), 2)
+    assert found["LINUX2"] == (pytest.approx(0.25), 1)
+    assert found["OPERATOR"] == (0.0, 1)
+    assert not said
+
+
+def test_virtual_machines_whose_charges_do_not_add_up_are_left_out(tmp_path: Path) -> None:
+    found, said = machines(tmp_path, *(charged(number, ("LINUX1", 0.4)) for number in range(4)))
+    assert not found
+    assert "were charged 72.00 s where z/VM's processors worked 117.00 s for users" in said
+
+
+def test_who_logs_on_counts_from_zero_and_who_comes_back_too(tmp_path: Path) -> None:
+    both = (("LINUX1", 0.4), ("LINUX2", 0.25))
+    sets = [charged(number, *both) for number in range(5)]
+    now = BEGIN + 4 * MINUTE
+    # LINUX3 logged on within the last minute; LINUX2 was logged off and on again.
+    sets[4][3:5] = [
+        user("LINUX1", 0, now, int(0.4 * 4 * MINUTE), 0),
+        user("LINUX2", 0, now, int(0.05 * MINUTE), 0),
+        user("LINUX3", 0, now, int(0.2 * MINUTE), 0),
+    ]
+    found, said = machines(tmp_path, *sets)
+    assert not said
+    assert found["LINUX2"][0] == pytest.approx((3 * 0.25 + 0.05) / 4)
+    assert found["LINUX3"][0] == pytest.approx(0.2 / 4)
+
+
+def test_virtual_machines_make_a_scenario_of_zvm(tmp_path: Path) -> None:
+    shares = (("LINUX1", 0.4), ("LINUX2", 0.25))
+    sets = [charged(number, *shares) for number in range(4)]
+    facts = read(tmp_path, written([configuration(BEGIN), *sets[0]], *sets[1:]))
+    text = assemble(facts, AssembleOptions(machine="ibm-z13")).text
+    assert 'name = "LINUX1"' in text
+    assert 'kind = "cores", use = "0.4000"' in text
+    assert 'guest = { os = "zvm" }' in text
+
+
+def with_partitions(
+    number: int, own: float, other: float, unit: int = 1, pad: int = 1, one: bool = True
+) -> list[bytes]:
+    now, gone = BEGIN + number * MINUTE, number * MINUTE // unit
+    # z/VM's processors worked .5, .25 and 0.
+    beside = [
+        partition("ZVMPROD", now, [int(own * gone)] * 3, pad=pad, told_of_one=one),
+        partition("ZOS1", now, [int(other * gone)] * 4, "CP", 250, pad=pad, told_of_one=one),
+        partition("SPARE", now, []),
+    ]
+    machine = record(0, 15, now, 56, _26=struct.pack(">H", 12))
+    return with_beside(number, machine, *beside)
+
+
+@pytest.mark.parametrize("unit", [1, 4096])
+@pytest.mark.parametrize("pad", [1, 3])
+@pytest.mark.parametrize("one", [False, True])
+def test_partitions_beside_it_whatever_the_padding_and_unit(
+    tmp_path: Path, unit: int, pad: int, one: bool
+) -> None:
+    sets = [with_partitions(number, 0.25, 0.6, unit, pad, one) for number in range(4)]
+    facts = read(tmp_path, written([configuration(BEGIN), *sets[0]], *sets[1:]))
+    (system,) = facts.systems.values()
+    assert system.cores is not None
+    assert system.cores.value == 12
+    assert {name for _, name in facts.partitions} == {"ZVMPROD", "ZOS1"}
+    other = facts.partitions[system.key, "ZOS1"]
+    told = (other.weight, other.virtual, other.core_type, other.number)
+    assert [one and one.value for one in told] == [250, 4, "cp", 7]
+    used = {one.partition: (one.quantity, one.table["cores"].to_list()) for one in facts.series}
+    assert used["ZOS1"] == ("physc", pytest.approx([2.4] * 3))
+    assert used["ZVMPROD"] == ("used", pytest.approx([0.75] * 3))
+
+
+def test_partitions_that_zvm_does_not_bear_out_are_left_out(tmp_path: Path) -> None:
+    sets = [with_partitions(number, 0.5, 0.6) for number in range(4)]
+    facts = read(tmp_path, written([configuration(BEGIN), *sets[0]], *sets[1:]))
+    assert {name for _, name in facts.partitions} == {"ZVMPROD"}
+    assert any("records of partitions are left out" in one.text for one in facts.notices)
+    # Dedicated ones have all of theirs, whatever z/VM does with them.
+    whole = [with_partitions(number, 1.0, 0.6) for number in range(4)]
+    facts = read(tmp_path, written([configuration(BEGIN), *whole[0]], *whole[1:]))
+    assert {name for _, name in facts.partitions} == {"ZVMPROD", "ZOS1"}
+
+
+def test_of_several_types_the_most_numerous_counts(tmp_path: Path) -> None:
+    def mixed(number: int) -> list[bytes]:
+        now, gone = BEGIN + number * MINUTE, number * MINUTE
+        own = partition("ZVMPROD", now, [gone // 4] * 3)
+        other = partition("ZOS1", now, [gone // 2] * 3, "CP ZIIP")
+        return with_beside(number, own, other)
+
+    sets = [mixed(number) for number in range(4)]
+    facts = read(tmp_path, written([configuration(BEGIN), *sets[0]], *sets[1:]))
+    used = {one.partition: one.table["cores"].to_list() for one in facts.series}
+    assert used["ZOS1"] == pytest.approx([1.0] * 3)
+    assert any("several types; ZIIP: left out" in one.text for one in facts.notices)
+
+
+def test_recorded_partitions_beside_a_zvm_are_played_with_its_machines(tmp_path: Path) -> None:
+    """The work of virtual machines is found before partitions beside them are played."""
+
+    def both(number: int) -> list[bytes]:
+        now, gone = BEGIN + number * MINUTE, number * MINUTE
+        users = [user("LINUX1", 0, now, 2 * gone // 5, 0), user("LINUX2", 0, now, gone // 4, 0)]
+        own = partition("ZVMPROD", now, [gone // 4] * 3)
+        other = partition("ZOS1", now, [3 * gone // 5] * 4, "CP", 250)
+        return with_beside(number, *users, own, other)
+
+    sets = [both(number) for number in range(3)]
+    facts = read(tmp_path, written([configuration(BEGIN), *sets[0]], *sets[1:]))
+    made = assemble(facts, AssembleOptions(machine="ibm-z13"))
+    assert 'kind = "cores", use = "0.4000"' in made.text
+    assert "ZOS1: 2 windows off by 0." in made.text

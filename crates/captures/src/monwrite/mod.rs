@@ -5,18 +5,20 @@
 //! control  40 bytes of the message, then 12 for each set of records: kind, first and last address
 //! record   length (2), zeros (2), domain (1), -, number (2), time of day (8), -, then its fields
 //! ```
-//! A record lies in one frame; what follows record 13 of domain 1 in a frame is none. Only two are
-//! read, whose fields are known: the system's configuration, and what each processor did. Numbers
-//! are the machine's, the most significant byte first; text is EBCDIC.
+//! A record lies in one frame; what follows record 13 of domain 1 in a frame is none. Those are
+//! read whose fields are known: the system's configuration (domain 1, record 4), what each processor
+//! did (domain 0, record 2), the machine's partitions (15 and 16), and virtual processors of virtual
+//! machines (domain 4, record 3). Numbers are the machine's, the most significant byte first; text
+//! is EBCDIC.
 
 mod model;
 mod records;
 
-pub use model::{Configuration, Processor, Recording};
+pub use model::{Configuration, Logical, Partition, Processor, Recording, User};
 
 use crate::damage::{Damage, Lenient};
 use crate::error::CaptureError;
-use records::{word, Header};
+use records::{physical, word, Header};
 
 /// Bytes of a frame.
 const FRAME: usize = 4096;
@@ -150,29 +152,46 @@ impl Reader<'_> {
             match (header.domain, header.number) {
                 (1, 13) => return,
                 (1, 11) => self.found.intervals += 1,
-                (1, 4) => self.configuration(record),
-                (0, 2) => self.processor(record, &header),
-                _ => {}
+                (domain, number) => {
+                    if let Err(why) = self.known((domain, number), record, &header) {
+                        self.damage.drop_line(self.at, || why.to_owned());
+                    }
+                }
             }
         }
     }
 
-    fn configuration(&mut self, record: &[u8]) {
-        match Configuration::of(record, self.at) {
-            Some(one) => self.found.configuration = Some(one),
-            None => self.damage.drop_line(self.at, || {
-                "the system's configuration is laid out in another way".to_owned()
-            }),
+    /// Keeps what is read of a record; why it can't be. Others are passed over.
+    fn known(
+        &mut self,
+        kind: (u8, u16),
+        record: &[u8],
+        header: &Header,
+    ) -> Result<(), &'static str> {
+        let (interval, at) = (self.found.intervals, self.at);
+        let found = &mut self.found;
+        match kind {
+            (1, 4) => {
+                let told = Configuration::of(record, at);
+                found.configuration =
+                    Some(told.ok_or("the system's configuration is laid out in another way")?);
+            }
+            (0, 2) => found.processors.push(
+                Processor::of(record, header, interval, at)
+                    .ok_or("a processor's record is shorter than what is read of it")?,
+            ),
+            (0, 15) => found.physical = physical(record).or(found.physical),
+            (0, 16) => found.partitions.push(
+                Partition::of(record, header, interval, at)
+                    .ok_or("a partition's record is laid out in another way")?,
+            ),
+            (4, 3) => found.users.push(
+                User::of(record, interval, at)
+                    .ok_or("a virtual machine's record is shorter than what is read of it")?,
+            ),
+            _ => {}
         }
-    }
-
-    fn processor(&mut self, record: &[u8], header: &Header) {
-        match Processor::of(record, header, self.found.intervals, self.at) {
-            Some(one) => self.found.processors.push(one),
-            None => self.damage.drop_line(self.at, || {
-                "a processor's record is shorter than what is read of it".to_owned()
-            }),
-        }
+        Ok(())
     }
 }
 

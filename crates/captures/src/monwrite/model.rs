@@ -9,6 +9,12 @@ pub struct Recording {
     pub configuration: Option<Configuration>,
     /// Domain 0, record 2, in the order of the file.
     pub processors: Vec<Processor>,
+    /// Domain 0, record 15: processors of the machine; the last of them.
+    pub physical: Option<u16>,
+    /// Domain 0, record 16, in the order of the file; one partition may have several.
+    pub partitions: Vec<Partition>,
+    /// Domain 4, record 3, in the order of the file.
+    pub users: Vec<User>,
     /// Intervals that ended (domain 1, record 11).
     pub intervals: u32,
     /// Records of whatever kind.
@@ -53,4 +59,54 @@ pub struct Processor {
     pub system: u64,
     /// Time that it waited.
     pub wait: u64,
+}
+
+/// Domain 0, record 16: a partition of the machine, with all or some of its logical processors.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Partition {
+    /// Frame, from 1.
+    pub frame: usize,
+    /// Intervals that had ended before.
+    pub interval: u32,
+    /// When the record was built, since 1900, in 4096ths of a microsecond.
+    pub time_of_day: u64,
+    /// Its name in the HMC, at most eight letters.
+    pub name: String,
+    /// Its number.
+    pub number: u8,
+    /// Logical processors that this record tells of.
+    pub processors: Vec<Logical>,
+}
+
+/// A logical processor of a partition, or a logical core where that has several threads.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Logical {
+    /// Its number in the partition.
+    pub address: u16,
+    /// Weight of the partition's processors of this type; 0 or 65535 may stand for dedicated ones.
+    pub weight: u16,
+    /// Type as it is told: CP, IFL, ...
+    pub kind: String,
+    /// Time that it had a processor, with what PR/SM did for it, in a unit that is not told.
+    pub held: u64,
+    /// Time that it had a processor for itself, in the same unit.
+    pub used: u64,
+}
+
+/// Domain 4, record 3: a virtual processor of a virtual machine since it was logged on, in 4096ths
+/// of a microsecond.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct User {
+    /// Frame, from 1.
+    pub frame: usize,
+    /// Intervals that had ended before.
+    pub interval: u32,
+    /// Name of the virtual machine.
+    pub name: String,
+    /// Number of the virtual processor.
+    pub address: u16,
+    /// Time of processors that is charged to it.
+    pub charged: u64,
+    /// Of that, time that it ran.
+    pub ran: u64,
 }

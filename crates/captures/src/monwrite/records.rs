@@ -1,6 +1,6 @@
 //! Fields of monitor records, by their places.
 
-use super::model::{Configuration, Processor};
+use super::model::{Configuration, Logical, Partition, Processor, User};
 
 /// Length of the part that all records begin with.
 const HEADER: usize = 20;
@@ -57,6 +57,90 @@ impl Processor {
             user: double(record, 32),
             system: double(record, 40),
             wait: double(record, 68),
+        })
+    }
+}
+
+/// Processors of the machine, of domain 0, record 15; none if it is too short or tells of none.
+pub(super) fn physical(record: &[u8]) -> Option<u16> {
+    (record.len() >= 28)
+        .then(|| half(record, 26))
+        .filter(|count| *count > 0)
+}
+
+impl Partition {
+    /// Of a record; none if it is too short or an entry of it is laid out in another way. Without
+    /// logical processors it is not active.
+    pub(super) fn of(record: &[u8], header: &Header, interval: u32, frame: usize) -> Option<Self> {
+        let name = text(record.get(20..28)?);
+        let (count, at, length) = (*record.get(30)?, record.get(32..34)?, record.get(34..36)?);
+        let (count, at) = (usize::from(count), usize::from(half(at, 0)));
+        let entries = entries(record, count, at, usize::from(half(length, 0)))?;
+        let processors = entries.map(Logical::of).collect::<Option<_>>()?;
+        Some(Self {
+            frame,
+            interval,
+            time_of_day: header.time_of_day,
+            name,
+            number: record[28],
+            processors,
+        })
+    }
+}
+
+/// So many entries from a place on. The length that is told is of one of them, or of all.
+fn entries(
+    record: &[u8],
+    count: usize,
+    at: usize,
+    told: usize,
+) -> Option<std::slice::ChunksExact<'_, u8>> {
+    let all = record.get(at..)?;
+    let each = match count {
+        0 => return Some(all[..0].chunks_exact(1)),
+        _ if told * count <= all.len() => told,
+        _ => told / count,
+    };
+    let there = each >= LOGICAL && each * count <= all.len();
+    there.then(|| all[..each * count].chunks_exact(each))
+}
+
+/// Least length of an entry of a logical processor.
+const LOGICAL: usize = 40;
+
+impl Logical {
+    /// Of an entry. Its type is told in letters, behind both times, which begin six or eight bytes
+    /// into it: where its letters are tells which.
+    fn of(entry: &[u8]) -> Option<Self> {
+        let told = |from: usize| {
+            let kind = text(&entry[from + 16..(from + 32).min(entry.len())]);
+            KINDS.contains(&&*kind).then_some((from, kind))
+        };
+        let (from, kind) = told(6).or_else(|| told(8))?;
+        Some(Self {
+            address: half(entry, 0),
+            weight: half(entry, 2),
+            kind,
+            held: double(entry, from),
+            used: double(entry, from + 8),
+        })
+    }
+}
+
+/// Types of processors.
+const KINDS: [&str; 7] = ["CP", "IFL", "ICF", "ZIIP", "IIP", "ZAAP", "IFA"];
+
+impl User {
+    /// Of a record; none if it is too short or tells no name.
+    pub(super) fn of(record: &[u8], interval: u32, frame: usize) -> Option<Self> {
+        let name = text(record.get(20..28)?);
+        (record.len() >= 52 && !name.is_empty()).then(|| Self {
+            frame,
+            interval,
+            name,
+            address: half(record, 28),
+            charged: double(record, 36),
+            ran: double(record, 44),
         })
     }
 }

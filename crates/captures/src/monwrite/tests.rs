@@ -185,6 +185,83 @@ fn another_layout_is_said_and_not_guessed() {
     assert!(found.found.configuration.is_none() && found.found.processors.is_empty());
 }
 
+/// A set of one frame with these records and the end of an interval.
+fn set(records: &[Vec<u8>]) -> Vec<u8> {
+    let (data, length) = frame(&[records, &[header(20, 1, 11, 0)]].concat());
+    [control(&[(0x1000, 0x1000 + length - 1)]), data].concat()
+}
+
+/// `LPAR` with two IFLs, whose times begin six or eight bytes into their entries.
+fn partition(from: usize, told: u16) -> Vec<u8> {
+    let entry = |address: u8| {
+        let mut entry = vec![0, address, 0, 200];
+        entry.resize(from, 0);
+        entry.extend(5_u64.to_be_bytes());
+        entry.extend(4_u64.to_be_bytes());
+        entry.extend([0xc9, 0xc6, 0xd3, 0x40]);
+        entry.resize(40, 0x40);
+        entry
+    };
+    let fields: [(usize, &[u8]); 5] = [
+        (20, &[0xd3, 0xd7, 0xc1, 0xd9, 0x40]),
+        (28, &[3, 0, 2]),
+        (32, &[0, 64]),
+        (34, &told.to_be_bytes()),
+        (64, &[entry(0), entry(1)].concat()),
+    ];
+    record(144, (0, 16), &fields)
+}
+
+#[test]
+fn partitions_and_virtual_processors() {
+    let user = record(
+        508,
+        (4, 3),
+        &[
+            (20, &[0xd3, 0xc9, 0xd5, 0xe4, 0xe7, 0xf1, 0x40]),
+            (29, &[2]),
+            (36, &9_u64.to_be_bytes()),
+            (44, &8_u64.to_be_bytes()),
+        ],
+    );
+    let machine = record(28, (0, 15), &[(27, &[24])]);
+    for (from, told) in [(6, 40), (8, 40), (8, 80)] {
+        let records = [partition(from, told), user.clone(), machine.clone()];
+        let read = read(&set(&records)).unwrap();
+        assert_eq!(read.dropped, 0);
+        let (one, user) = (&read.found.partitions[0], &read.found.users[0]);
+        assert_eq!((&*one.name, one.number), ("LPAR", 3));
+        let second = &one.processors[1];
+        assert_eq!(
+            (second.address, second.weight, &*second.kind),
+            (1, 200, "IFL")
+        );
+        assert_eq!((second.held, second.used), (5, 4));
+        assert_eq!((&*user.name, user.address), ("LINUX1", 2));
+        assert_eq!((user.charged, user.ran), (9, 8));
+        assert_eq!(read.found.physical, Some(24));
+    }
+}
+
+#[test]
+fn a_partition_whose_entries_cannot_be_is_left_out() {
+    let mut none = partition(6, 40);
+    // A type that there is not.
+    none[64 + 22] = 0xd9;
+    for (why, record) in [
+        ("type", none),
+        ("length", partition(6, 39)),
+        ("far", {
+            let mut far = partition(6, 40);
+            far[33] = 200;
+            far
+        }),
+    ] {
+        let read = read(&set(&[record])).unwrap();
+        assert_eq!((read.dropped, read.found.partitions.len()), (1, 0), "{why}");
+    }
+}
+
 #[test]
 fn what_is_no_such_file_is_refused() {
     assert!(matches!(read(b""), Err(CaptureError::Empty { .. })));

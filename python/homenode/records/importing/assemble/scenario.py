@@ -66,6 +66,7 @@ from homenode.records.importing.assemble.write import (
 from homenode.records.importing.facts import Facts, Quantity, SystemFacts
 from homenode.records.importing.opening.sources import ListingError, Notice
 from homenode.simulate.settle.probe import Probe
+from homenode.simulate.settle.work import settled
 
 T = TypeVar("T")
 ProgressFn = Callable[[float, float | None], None]
@@ -376,7 +377,10 @@ def _convert(
 
 
 def _probe(scenario: Scenario, planned: Sequence[Planned]) -> Probe:
-    return SplitProbe(scenario.spec(), _quantities(planned), planned)
+    """Plays the partitions that were recorded by interval, beside virtual machines of z/VM whose
+    work is told by what they used on the whole, as far as there are such.
+    """
+    return SplitProbe(settled(scenario).spec(), _quantities(planned), planned)
 
 
 def _quantities(planned: Sequence[Planned]) -> dict[str, Quantity]:

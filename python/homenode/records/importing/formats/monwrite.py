@@ -1,42 +1,39 @@
-"""Files of z/VM's MONWRITE: where z/VM runs and what its processors did by interval.
+"""Files of z/VM's MONWRITE: where z/VM runs, what its processors did by interval, what its virtual
+machines were charged, and which partitions are beside it.
 
-Of the monitor records two are read, whose fields are known: the system's configuration (domain 1,
-record 4) and each processor's times (domain 0, record 2). That they are laid out as they are read
-is checked: what a processor worked and waited must add up to the time between two records.
-
-Times are 8 bytes each, of which IBM's description of the record does not say for all that they
-count up: that of emulation (not read) starts high and counts down. Time never goes back, so the
-sign of a difference tells which way the system time counts; the sum is checked either way. A
-processor that is parked, or that PR/SM takes away, for a part of an interval may not add up either.
+Of the monitor records those are read whose fields are known: the system's configuration (domain 1,
+record 4), each processor's times (domain 0, record 2), partitions (domain 0, records 15 and 16) and
+virtual processors (domain 4, record 3). Whether they are laid out as they are read is checked by
+what they add up to.
 """
 
 from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from homenode import _engine
-from homenode.records.importing.facts import Facts, Told, Took
+from homenode.records.importing.facts import Facts, PartitionFacts, Quantity, Told, Took
+from homenode.records.importing.formats.monwritebeside import (
+    PartitionOf,
+    Row,
+    machines_of,
+    partitions_of,
+)
+from homenode.records.importing.formats.monwritetimes import Span, moment, seconds, spans_of
 from homenode.records.importing.opening.contents import Input
 from homenode.records.importing.opening.sources import ListingError, Notice
 from homenode.records.importing.shared.forms import FileFormat
-from homenode.records.importing.shared.samples import Use, add_use
+from homenode.records.importing.shared.samples import Added, Use, add_use
 from homenode.records.importing.shared.words import counted
 
 _MOST_BYTES = 1 << 30
 _FRAME, _MESSAGE, _HEADER = 4096, 40, 20
 _DOMAINS = 10
-_TICKS_PER_US = 4096
-_EPOCH = datetime(1900, 1, 1, tzinfo=UTC)
-_SUM = 0.05
-"""How far times of a processor may be from the time between its records, as a share of it."""
-
-Ticks = tuple[int, int, int, int]
-"""When, worked for users, worked for nobody, waited [4096ths of a microsecond]."""
+_TYPES = {"CP": "cp", "IFL": "ifl", "ICF": "icf", "ZIIP": "ziip", "IIP": "ziip"}
 
 
 class Monwrite:
@@ -82,9 +79,9 @@ class _Reading:
         if told:
             self._tell_system(key, told)
         self._tell_partition(key, name, told)
-        rows, lost = self._rows(name)
+        spans, lost = spans_of(self.recording["processors"])
         records, seen = self.recording["records"], len(self.recording["processors"])
-        if not rows:
+        if not spans:
             raise ListingError(
                 "no interval in which the times of all processors add up",
                 asked=f"{counted(records, 'record')}, {seen} of processors",
@@ -94,8 +91,16 @@ class _Reading:
                 "interval do not add up: give reports of the Performance Toolkit",
             )
         self.facts.notices.extend(Notice(text, self.source.at()) for text in lost.told())
-        added = add_use(self.facts, self.source, key, self._use(rows))
-        return f"{added} in {counted(records, 'record')}", lost.intervals + added.dropped
+        rows = [
+            (name, moment(one.end), one.worked / one.ticks, seconds(one.ticks), 0) for one in spans
+        ]
+        note = "user and system time of z/VM's processors"
+        added = [add_use(self.facts, self.source, key, _use(rows, "used", note))]
+        beside = self._tell_beside(key, told["partition"] if told else "", spans)
+        added += [] if beside is None else [beside]
+        self._tell_inside(self.facts.partition(key, name), spans)
+        both = Added(*(sum(part) for part in zip(*map(astuple, added), strict=True)))
+        return f"{both} in {counted(records, 'record')}", lost.intervals + both.dropped
 
     def _tell_system(self, key: str, told: Mapping[str, Any]) -> None:
         facts, system, where = self.facts, self.facts.system(key), self.source.at()
@@ -113,94 +118,45 @@ class _Reading:
             mode = "dedicated" if told["dedicated"] and not told["shared"] else "shared"
             facts.tell(partition, "mode", Told(mode, where))
 
-    def _use(self, rows: list[tuple[str, datetime, float, float, int]]) -> Use:
-        import polars as pl
+    def _tell_inside(self, partition: PartitionFacts, spans: Sequence[Span]) -> None:
+        """Virtual machines of z/VM."""
+        found, why = machines_of(self.recording["users"], spans, self.source.at())
+        if why is not None:
+            self.facts.notices.append(Notice(why, self.source.at()))
+        if not partition.machines:
+            partition.machines = found
 
-        names = ["name", "time", "cores", "seconds", "line"]
-        table = pl.DataFrame(rows, schema=names, orient="row")
-        table = table.with_columns(pl.col("time").cast(pl.Datetime("us")))
-        return Use(table, "used", "user and system time of z/VM's processors", 0.0)
+    def _tell_beside(self, key: str, own: str, spans: Sequence[Span]) -> Added | None:
+        """Partitions of the machine, and what those without this z/VM used."""
+        facts, where = self.facts, self.source.at()
+        if self.recording["physical"]:
+            facts.tell(facts.system(key), "cores", Told(self.recording["physical"], where))
+        found, rows, why = partitions_of(self.recording["partitions"], spans, own)
+        if why is not None:
+            facts.notices.append(Notice(why, where))
+        for one in found:
+            self._tell_one(facts.partition(key, one.name), one)
+        note = "time for which PR/SM gave its logical processors one"
+        return add_use(facts, self.source, key, _use(rows, "physc", note)) if rows else None
 
-    def _rows(self, name: str) -> tuple[list[tuple[str, datetime, float, float, int]], _Lost]:
-        """A row for each interval of which all processors are known; what of others was wrong."""
-        rows, lost = [], _Lost()
-        before: dict[int, Ticks] = {}
-        for interval in self._intervals():
-            then, before = before, interval
-            if not then:
-                continue
-            if then.keys() != interval.keys():
-                lost.changed += 1
-                continue
-            end = max(now[0] for now in interval.values())
-            span = end - max(one[0] for one in then.values())
-            shares = [_used(then[one], now, span) for one, now in interval.items()]
-            odd = sum(share is None for share in shares)
-            if odd or all(then[one][1:] == now[1:] for one, now in interval.items()):
-                lost.odd += odd or len(shares)
-                lost.unsure += 1
-                continue
-            moment = _EPOCH + timedelta(microseconds=end // _TICKS_PER_US)
-            seconds = span / _TICKS_PER_US / 1e6
-            cores = sum(share for share in shares if share is not None)
-            rows.append((name, moment.replace(tzinfo=None), cores, seconds, 0))
-        return rows, lost
-
-    def _intervals(self) -> Iterator[dict[int, Ticks]]:
-        """Records of processors, by their addresses, interval by interval."""
-        number, found = None, dict[int, Ticks]()
-        for one in self.recording["processors"]:
-            if one["interval"] != number and found:
-                yield found
-                found = {}
-            number = one["interval"]
-            found[one["address"]] = (one["time_of_day"], one["user"], one["system"], one["wait"])
-        if found:
-            yield found
+    def _tell_one(self, partition: PartitionFacts, one: PartitionOf) -> None:
+        facts, where = self.facts, self.source.at()
+        told: list[tuple[str, object]] = [("number", one.number), ("virtual", one.logical)]
+        told += [("core_type", _TYPES[one.kind])] if one.kind in _TYPES else []
+        told += [("weight", one.weight)] if one.weight else []
+        for attribute, value in told:
+            facts.tell(partition, attribute, Told(value, where))
+        if one.others:
+            text = f"{one.name} has processors of several types; {', '.join(one.others)}: left out"
+            facts.notices.append(Notice(text, where))
 
 
-@dataclass
-class _Lost:
-    """Intervals without a row: a sum that lacks a processor would tell too little use."""
+def _use(rows: Sequence[Row], quantity: Quantity, note: str) -> Use:
+    import polars as pl
 
-    changed: int = 0
-    """Intervals at whose two ends not the same processors have records."""
-    unsure: int = 0
-    """Intervals with processors whose times do not add up."""
-    odd: int = 0
-    """Records of such processors."""
-
-    @property
-    def intervals(self) -> int:
-        return self.changed + self.unsure
-
-    def told(self) -> Iterator[str]:
-        """What is said of them."""
-        if self.unsure:
-            yield (
-                f"times of {counted(self.odd, 'processor record')} do not add up: "
-                f"{counted(self.unsure, 'interval')} left out"
-            )
-        if self.changed:
-            yield (
-                "processors came, went or lack a record: "
-                f"{counted(self.changed, 'interval')} left out"
-            )
-
-
-def _used(then: Ticks, now: Ticks, span: int) -> float | None:
-    """Part of an interval for which a processor was used; none if its times don't add up to it.
-
-    One whose times all stand still, as a parked one's may, was not used.
-    """
-    elapsed, user, system, wait = (after - before for before, after in zip(then, now, strict=True))
-    system = abs(system)
-    if span <= 0 or abs(elapsed - span) > _SUM * span or min(user, wait) < 0:
-        return None
-    if user + system + wait == 0:
-        return 0.0
-    adds_up = abs(user + system + wait - elapsed) <= _SUM * elapsed
-    return (user + system) / elapsed if adds_up else None
+    names = ["name", "time", "cores", "seconds", "line"]
+    table = pl.DataFrame(rows, schema=names, orient="row")
+    return Use(table.with_columns(pl.col("time").cast(pl.Datetime("us"))), quantity, note, 0.0)
 
 
 FORMATS: tuple[FileFormat, ...] = (Monwrite(),)
