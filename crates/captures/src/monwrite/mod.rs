@@ -6,10 +6,10 @@
 //! record   length (2), zeros (2), domain (1), -, number (2), time of day (8), -, then its fields
 //! ```
 //! A record lies in one frame; what follows record 13 of domain 1 in a frame is none. Those are
-//! read whose fields are known: the system's configuration (domain 1, record 4), what each processor
-//! did (domain 0, record 2), the machine's partitions (15 and 16), and virtual processors of virtual
-//! machines (domain 4, record 3). Numbers are the machine's, the most significant byte first; text
-//! is EBCDIC.
+//! read whose fields are known: the system's configuration (domain 1, record 4), what each
+//! processor did (domain 0, record 2), the machine's partitions (15 and 16), and virtual processors
+//! of virtual machines (domain 4, record 3). Numbers are the machine's, the most significant byte
+//! first; text is EBCDIC.
 
 mod model;
 mod records;

@@ -72,7 +72,7 @@ pub struct Partition {
     pub time_of_day: u64,
     /// Its name in the HMC, at most eight letters.
     pub name: String,
-    /// Its number.
+    /// Number by which the machine calls it.
     pub number: u8,
     /// Logical processors that this record tells of.
     pub processors: Vec<Logical>,

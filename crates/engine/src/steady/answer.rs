@@ -192,7 +192,7 @@ pub(in crate::steady) fn answer(
             doing.away[1],
         ],
         waiting: 1.0 - doing.served,
-        busy_threads: doing.beside,
+        busy_threads: doing.beside - doing.polls, // What polls executes nothing.
         ..SolvedPartition::default()
     };
     for (workload, of) in form.each_workload() {

@@ -171,6 +171,7 @@ impl State {
         let mut change = 0.0_f64;
         let pace = if self.host.is_some() { 1.0 } else { FORWARD };
         self.pace = pace * weight;
+        self.share_out_lent(forms, scope);
         for at in scope.active.iter().copied() {
             let priced = self.doing[at].ns[1];
             self.price(at, forms[at], scope.apart);

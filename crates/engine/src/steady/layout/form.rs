@@ -72,6 +72,8 @@ pub(in crate::steady) struct Form {
     pub stays: bool,
     /// Whether it has cores of its own, and whether these are put to work at no cost.
     pub owns: bool,
+    /// Use of its own cores below which it lends those that are idle [cores]; 0 if it never does.
+    pub lends_below: f64,
     pub free: bool,
     /// Whether an idle sibling of a single busy thread keeps its decode slots.
     pub snoozes: bool,
@@ -155,6 +157,7 @@ impl Form {
             homes,
             in_turn: f64::from(in_turn),
             owns,
+            lends_below: lends_below(one),
             free: owns && machine.hypervisor.policy == Policy::Prsm,
             stays,
             snoozes: has_aix_threads(one) && machine.accounting == Accounting::DecodeSlots,
@@ -171,6 +174,18 @@ impl Form {
             first_workload: 0,
             partition: one.clone(),
         })
+    }
+}
+
+/// Use of its own cores below which a partition lends those that are idle.
+fn lends_below(one: &Partition) -> f64 {
+    match &one.processors {
+        Processors::Dedicated {
+            cores,
+            donating: true,
+            donate_threshold_pct,
+        } => donate_threshold_pct / 100.0 * cores.len() as f64,
+        _ => 0.0,
     }
 }
 
@@ -327,6 +342,10 @@ fn only_simulated(
     if let Some(what) = lock_only_simulated(machine, one) {
         return Some(what);
     }
+    let capped = matches!(one.processors, Processors::Shared { capped: true, .. });
+    if capped && polls_ns(&one.guest).is_infinite() {
+        return Some("a cap that idle virtual processors use up which never go (`snooze_delay`)");
+    }
     let profile = &one.profile;
     if profile.flush_instructions > 0.0 && waits_for_flushes(one) {
         return Some("waiting for flushes of translations");
@@ -353,6 +372,15 @@ impl Form {
     /// Its workloads where it has several, by the number under which each is priced.
     pub fn each_workload(&self) -> impl Iterator<Item = (usize, &Self)> + Clone {
         (self.first_workload..).zip(&self.workloads)
+    }
+
+    /// Of its own cores, those that others do not get while it uses so many.
+    pub fn keeps(&self, used: f64) -> f64 {
+        if used < self.lends_below {
+            used
+        } else {
+            f64::from(self.partition.processors.count())
+        }
     }
 
     /// Whether its virtual processors come and go on cores that they share.

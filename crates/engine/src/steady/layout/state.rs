@@ -560,16 +560,18 @@ impl State {
                 self.free[chip] = self.active[chip];
             }
         }
-        for form in scope
-            .active
-            .iter()
-            .map(|at| forms[*at])
-            .filter(|form| form.owns)
-        {
-            let count = f64::from(form.partition.processors.count());
+        let owners = scope.active.iter().map(|at| (&self.doing[*at], forms[*at]));
+        for (doing, form) in owners.filter(|(_, form)| form.owns) {
             for (chip, share) in &form.all_homes {
-                self.free[*chip] -= share * count;
+                self.free[*chip] -= share * form.keeps(doing.cores());
             }
+        }
+    }
+
+    /// The same where some lend what they do not use, of which each step tells more.
+    pub fn share_out_lent(&mut self, forms: &[&Form], scope: &Scope) {
+        if scope.active.iter().any(|at| forms[*at].lends_below > 0.0) {
+            self.share_out(forms, scope);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cost::Refill;
 use crate::ids::{ChipId, NodeId};
-use crate::spec::Policy;
+use crate::spec::{Guest, Policy};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{Caches, Doing, Site, State, NOTHING};
 use crate::steady::layout::stints::in_use;
@@ -42,17 +42,10 @@ impl State {
             self.doing[at].sites = sites;
             all
         };
-        let doing = &self.doing[at];
-        let load = &doing.load;
         let found_idle = idle / vps;
         let daemons = form.demand.daemons_per_ns;
         let daemon_wakes = daemons * found_idle;
-        let polls = if form.polls_ns.is_infinite() {
-            idle
-        } else {
-            (load.wakes_per_ns + daemon_wakes)
-                * form.polls_ns.min(idle / load.wakes_per_ns.max(1e-18))
-        };
+        let polls = self.polled(at, form, daemons);
         let load = self.doing[at].load;
         let doing = &mut self.doing[at];
         // Daemons and polling use what the work leaves of the virtual processors.
@@ -61,7 +54,8 @@ impl State {
         let other_wakes = daemon_wakes + handled.wakes;
         let own_wakes = load.wakes_per_ns * (1.0 - handled.woken);
         let others_ns = others_ns + other_wakes * own;
-        doing.beside = (others_ns + polls.min(idle)).min(left.max(0.0));
+        doing.beside = (others_ns + polls).min(left.max(0.0));
+        doing.polls = polls.min(doing.beside - others_ns.min(doing.beside));
         doing.dispatches = own_wakes + other_wakes + doing.thrown;
         // What dispatches cost changes how many there are: half of the way keeps them together.
         let (held_up, worked) = (
@@ -74,6 +68,21 @@ impl State {
         let most = (0.7 * self.pace).min(1.0);
         doing.stalled = doing.stalled_by.step(doing.stalled, stalled, most);
         doing.reload_ns += 0.5 * self.pace * (comes * reload - doing.reload_ns);
+    }
+
+    /// Processors on which idle threads of AIX poll before they go: of all virtual processors that
+    /// are not folded, since daemons wake those without work too.
+    fn polled(&self, at: usize, form: &Form, daemons: f64) -> f64 {
+        let load = &self.doing[at].load;
+        let vps = match &form.partition.guest {
+            Guest::Aix(aix) if aix.xvcpus < 0 => f64::from(form.filled.vps()),
+            _ => in_use(&self.doing[at], form),
+        };
+        let idle = (vps - load.vps).max(0.0);
+        let wakes = load.wakes_per_ns + daemons * idle / vps;
+        // Of idle times that end by chance, what comes before the end of the polling.
+        let mean = idle / wakes.max(1e-18);
+        idle * -(-form.polls_ns / mean.max(1e-12)).exp_m1()
     }
 
     /// What a dispatch loses to cold caches: time of its threads together [ns].
