@@ -72,8 +72,6 @@ pub(in crate::steady) struct Form {
     pub stays: bool,
     /// Whether it has cores of its own, and whether these are put to work at no cost.
     pub owns: bool,
-    /// Use of its own cores below which it lends those that are idle [cores]; 0 if it never does.
-    pub lends_below: f64,
     pub free: bool,
     /// Whether an idle sibling of a single busy thread keeps its decode slots.
     pub snoozes: bool,
@@ -157,7 +155,6 @@ impl Form {
             homes,
             in_turn: f64::from(in_turn),
             owns,
-            lends_below: lends_below(one),
             free: owns && machine.hypervisor.policy == Policy::Prsm,
             stays,
             snoozes: has_aix_threads(one) && machine.accounting == Accounting::DecodeSlots,
@@ -174,18 +171,6 @@ impl Form {
             first_workload: 0,
             partition: one.clone(),
         })
-    }
-}
-
-/// Use of its own cores below which a partition lends those that are idle.
-fn lends_below(one: &Partition) -> f64 {
-    match &one.processors {
-        Processors::Dedicated {
-            cores,
-            donating: true,
-            donate_threshold_pct,
-        } => donate_threshold_pct / 100.0 * cores.len() as f64,
-        _ => 0.0,
     }
 }
 
@@ -374,9 +359,21 @@ impl Form {
         (self.first_workload..).zip(&self.workloads)
     }
 
+    /// Use of its own cores below which it lends those that are idle; 0 if it never does.
+    pub fn lends_below(&self) -> f64 {
+        match &self.partition.processors {
+            Processors::Dedicated {
+                cores,
+                donating: true,
+                donate_threshold_pct,
+            } => donate_threshold_pct / 100.0 * cores.len() as f64,
+            _ => 0.0,
+        }
+    }
+
     /// Of its own cores, those that others do not get while it uses so many.
     pub fn keeps(&self, used: f64) -> f64 {
-        if used < self.lends_below {
+        if used < self.lends_below() {
             used
         } else {
             f64::from(self.partition.processors.count())

@@ -570,7 +570,7 @@ impl State {
 
     /// The same where some lend what they do not use, of which each step tells more.
     pub fn share_out_lent(&mut self, forms: &[&Form], scope: &Scope) {
-        if scope.active.iter().any(|at| forms[*at].lends_below > 0.0) {
+        if scope.active.iter().any(|at| forms[*at].lends_below() > 0.0) {
             self.share_out(forms, scope);
         }
     }
