@@ -13,6 +13,7 @@ import pytest
 
 from homenode import Run
 from homenode.records.exporting import ExportError, ExportOptions, export, text
+from homenode.records.exporting.hmc import created
 from homenode.records.exporting.vpars import changed
 from homenode.simulate.scenario import Scenario
 
@@ -86,6 +87,18 @@ def test_hmc_profiles_hold_what_was_simulated(kept: Run) -> None:
     assert database["sharing_mode"] == "share_idle_procs_active"
     assert database["desired_procs"] == "2"
     assert not [name for name in database if "units" in name or "pool" in name]
+
+
+def test_hmc_profiles_that_are_there_keep_the_limits_that_are_not_told(kept: Run) -> None:
+    for attributes in profiles(text(kept, "hmc")).values():
+        assert not [name for name in attributes if name.startswith(("min_", "max_"))]
+    # A first profile has to have all three.
+    line = next(created(kept, ["shop"]))
+    words = shlex.split(line)
+    told = dict(pair.split("=", 1) for pair in words[words.index("-i") + 1].split(","))
+    assert [told[f"{word}_procs"] for word in ("min", "desired", "max")] == ["4", "4", "4"]
+    assert [told[f"{word}_mem"] for word in ("min", "desired", "max")] == ["16384"] * 3
+    assert told["max_proc_units"] == "1.30"
 
 
 def test_hmc_pools_and_optimizer(kept: Run) -> None:

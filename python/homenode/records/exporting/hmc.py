@@ -18,7 +18,7 @@ from homenode.records.exporting.commands import Commands
 from homenode.records.exporting.errors import ExportError
 from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter
-from homenode.tools import SystemConfiguration, from_spec
+from homenode.tools import Limits, SystemConfiguration, from_spec
 
 if TYPE_CHECKING:
     from homenode.simulate.run import Run
@@ -84,9 +84,9 @@ def _profiles(run: Run, configurations: list[SystemConfiguration]) -> Iterator[s
         yield f'chsyscfg -r prof -m "$SYSTEM" -i {told}'
 
 
-def _profile(run: Run, c: SystemConfiguration, *names: str) -> str:
+def _profile(run: Run, c: SystemConfiguration, *names: str, is_new: bool = False) -> str:
     """What a profile holds, behind whose it is; a zero byte stands for its name."""
-    words = [*names, *_processors(run, c), *_memory(c)]
+    words = [*names, *_processors(run, c, is_new), *_amounts("mem", c.memory_limits, ".0f", is_new)]
     return _quoted(",".join(words)).replace("\0", "$PROFILE")
 
 
@@ -96,7 +96,8 @@ def created(run: Run, names: Collection[str]) -> Iterator[str]:
     details = options.view(run).details
     configurations = [from_spec(run.spec, name, details.get(name)) for name in names]
     for c in configurations:
-        told = _profile(run, c, f"name={c.name}", "profile_name=\0", "lpar_env=aixlinux")
+        own = (f"name={c.name}", "profile_name=\0", "lpar_env=aixlinux")
+        told = _profile(run, c, *own, is_new=True)
         yield f'mksyscfg -r lpar -m "$SYSTEM" -i {told}'
     yield "# Then disks and networks; SMT and folding are set inside (see the whole export)"
     yield from _affinity(run, configurations)
@@ -110,25 +111,25 @@ def removed(names: Collection[str]) -> Iterator[str]:
         yield f'rmsyscfg -r lpar -m "$SYSTEM" -n {quote(name)}'
 
 
-def _processors(run: Run, c: SystemConfiguration) -> Iterator[str]:
-    processors = c.processor_limits
+def _processors(run: Run, c: SystemConfiguration, is_new: bool) -> Iterator[str]:
     yield f"proc_mode={'shared' if c.is_shared else 'ded'}"
     yield f"sharing_mode={_sharing(c)}"
     if c.is_shared:
-        units = c.capacity_limits
         if c.mode == "Uncapped":
             yield f"uncap_weight={c.weight}"
         yield f"shared_proc_pool_name={_pool_name(run, c.name)}"
-        for name, word in _LIMITS.items():
-            yield f"{word}_proc_units={getattr(units, name):.2f}"
-    for name, word in _LIMITS.items():
-        yield f"{word}_procs={getattr(processors, name):.0f}"
+        yield from _amounts("proc_units", c.capacity_limits, ".2f", is_new)
+    yield from _amounts("procs", c.processor_limits, ".0f", is_new)
 
 
-def _memory(c: SystemConfiguration) -> Iterator[str]:
-    memory = c.memory_limits
+def _amounts(what: str, limits: Limits, form: str, is_new: bool) -> Iterator[str]:
+    """The wanted amount between the least and the most. Where these are no others they are not
+    told, and a profile that is there keeps its own: who may change how much later is left as it is.
+    """
+    told = is_new or not limits.minimum == limits.desired == limits.maximum
     for name, word in _LIMITS.items():
-        yield f"{word}_mem={getattr(memory, name):.0f}"
+        if told or name == "desired":
+            yield f"{word}_{what}={getattr(limits, name):{form}}"
 
 
 def _sharing(c: SystemConfiguration) -> str:
