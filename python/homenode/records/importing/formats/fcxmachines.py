@@ -10,7 +10,7 @@ from homenode.records.importing.formats.fcxtimes import Line, Times
 from homenode.records.importing.opening.sources import Notice
 from homenode.records.importing.shared.words import counted
 
-_MOST_CPUS = 64
+MOST_CPUS = 64
 """Virtual processors that CP gives a virtual machine at most."""
 _SUMS = ("TOTAL", "TOTALS", "SUM", "MEAN", "AVERAGE")
 """Names of rows about several machines; so are those with brackets, such as `>System<`."""
@@ -62,7 +62,7 @@ def machines_of(
             virtual = _virtual(name, own, where_of, notices)
             found.append(MachineFacts(Told(name, where), Told(cores, where), virtual))
     if silent:
-        text = f"%CPU is no figure up to {100 * _MOST_CPUS} in {counted(len(silent), 'row')}, the"
+        text = f"%CPU is no figure up to {100 * MOST_CPUS} in {counted(len(silent), 'row')}, the"
         text += f" first of {silent[0].cells['Userid']}; left out"
         if not found:
             text += ", so that no virtual machine is known: what z/VM's processors did is played"
@@ -99,7 +99,7 @@ def _by_name(
 def percent_of(row: Line) -> float | None:
     """%CPU, if a virtual machine can use as much."""
     value = row.number("%CPU")
-    return None if value is None or value > 100 * _MOST_CPUS else value
+    return None if value is None or value > 100 * MOST_CPUS else value
 
 
 def _virtual(
@@ -114,8 +114,8 @@ def _virtual(
             continue
         said.add(cell)
         where = where_of(row.line)
-        if not 1 <= count <= _MOST_CPUS:
-            text = f'CPUs "{cell}" of {name} is no count from 1 to {_MOST_CPUS}; it is left out'
+        if not 1 <= count <= MOST_CPUS:
+            text = f'CPUs "{cell}" of {name} is no count from 1 to {MOST_CPUS}; it is left out'
             notices.append(Notice(text, where))
         elif found is None:
             found = Told(count, where)

@@ -18,6 +18,7 @@ from typing import Any
 
 from homenode.errors import Where
 from homenode.records.importing.facts import Count, MachineFacts, Told
+from homenode.records.importing.formats.fcxmachines import MOST_CPUS
 from homenode.records.importing.formats.monwritetimes import (
     SUM,
     TICKS_PER_US,
@@ -32,8 +33,8 @@ does to come and go is in the one and not in the other."""
 _ROUNDING = 1.02
 """Most of an interval that a processor may be told to have been held: records of it have times of
 their own."""
-_MOST_CPUS = 64
 _MOST_WEIGHT = 999
+"""What PR/SM takes as the weight of a shared partition."""
 
 Row = tuple[str, datetime, float, float, int]
 """Name, end of the sample, cores, its length [s], line."""
@@ -96,7 +97,7 @@ def _processors(all_of: Iterable[Mapping[Vcpu, int]]) -> dict[str, int]:
 
 
 def _virtual(count: int, where: Where) -> Count | None:
-    return Told(count, where) if count <= _MOST_CPUS else None
+    return Told(count, where) if count <= MOST_CPUS else None
 
 
 @dataclass(frozen=True)
