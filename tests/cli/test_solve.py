@@ -107,6 +107,34 @@ replications = 1
 """
 HOST = {"machine": "intel-xeon-6240-2s", "more": "sockets = 1\nthreads = 1", "entitlement": ""}
 XEN = {**HOST, "more": 'sockets = 1\nthreads = 1\npolicy = "credit2"'}
+PINNED = """
+name = "pinned"
+
+[machine]
+model = "intel-xeon-6240-2s"
+policy = "credit2"
+active_cores = 4
+sockets = 1
+threads = 1
+{rule}
+
+[[partition]]
+name = "pinned"
+processors = {{ mode = "shared", virtual = 1{pins} }}
+memory = "4 GiB"
+workload = {{ kind = "loops", count = 1, endless = true, profile = "compute" }}
+
+[[partition]]
+name = "free"
+processors = {{ mode = "shared", virtual = {others} }}
+memory = "4 GiB"
+workload = {{ kind = "loops", count = {others}, endless = true, profile = "compute" }}
+
+[run]
+warmup = "1 s"
+duration = "2 s"
+replications = 1
+"""
 OLD = 'hypervisor = { scheduler = { value = "cfs", why = "an old kernel" } }'
 CFS = {**HOST, "more": f"sockets = 1\nthreads = 1\n{OLD}"}
 FRAME = {"machine": "ibm-power-770", "more": "", "entitlement": ", entitlement = 1.0"}
@@ -140,6 +168,25 @@ def test_it_says_whose_work_waits_where_it_does_not_know_how_turns_come(
     scenario.write_text(BESIDE.format(**beside, virtual=2), encoding="utf-8")
     assert "would take more processors" not in command("solve", scenario).stdout
     assert told(command("solve", scenario, "--json"))["beside_greedy"] == {}
+
+
+def test_it_says_which_pinned_domains_get_less_than_their_share(
+    command: Command, scenario: Path
+) -> None:
+    """Of four processors; a fifth domain pinned to one of them, under the Xen of then and now."""
+
+    def solved(*, pins: str = ', pins = "0"', others: int = 4, now: bool = False) -> str:
+        since = "hypervisor = { outgoing_counts = { value = true, why = 'Xen 4.21' } }"
+        rule = since if now else ""
+        text = PINNED.format(rule=rule, pins=pins, others=others)
+        scenario.write_text(text, encoding="utf-8")
+        return command("solve", scenario).stdout
+
+    said = "Pinned beside domains that are not, pinned may get"
+    assert said in " ".join(solved().split())
+    assert told(command("solve", scenario, "--json"))["looked_for_late"] == ["pinned"]
+    for other in (solved(pins=""), solved(others=3), solved(now=True)):
+        assert "Pinned beside" not in other
 
 
 def test_check_runs_it_and_holds_one_against_the_other(command: Command, scenario: Path) -> None:

@@ -152,7 +152,11 @@ def test_xen_has_weights_and_caps_on_one_level(scenario: Scenario) -> None:
         "vm2": (256, None),
         "rest": (256, None),
     }
-    assert xen.spec()["machine"]["hypervisor"]["credit2"]["rate_limit_ns"] == 1_000_000
+    rules = xen.spec()["machine"]["hypervisor"]["credit2"]
+    assert rules["rate_limit_ns"] == 1_000_000
+    assert "outgoing_counts" not in rules
+    since = {"machine.hypervisor": {"outgoing_counts": {"value": True, "why": "Xen 4.21"}}}
+    assert xen.with_(since).spec()["machine"]["hypervisor"]["credit2"]["outgoing_counts"] is True
     assert isinstance(xen.machine.hypervisor, Credit2Host)
     assert part(xen, "rest")["guest"]["tick_cost_ns"] == 5_000
 

@@ -43,6 +43,13 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
             f" {listed(crowded, 4)} waits for one beside that is told in part at best, and short"
             " work may take several times as long. `homenode run` tells it."
         )
+    late = list(dict.fromkeys(name for one in solved for name in one.looked_for_late))
+    if late:
+        lines.append(
+            f"Pinned beside domains that are not, {listed(late, 4)} may get little more than half"
+            " of the share that is told: Xen looks for a pinned one late (`outgoing_counts`)."
+            " `homenode run` tells it."
+        )
     if any(one.settles_late for one in solved):
         lines.append(
             "Threads of this host are drawn to their memory within a minute or so, and this is how"

@@ -413,6 +413,9 @@ pub struct Credit2 {
     pub min_timer_ns: u64,
     /// Longest [ns].
     pub max_timer_ns: u64,
+    /// Whether the next look is also due when the runner's credit is down to that of whom it took
+    /// the processor from; else whoever waits already counts, and that one not yet.
+    pub outgoing_counts: bool,
     /// Most by which the timer of a look comes late [ns].
     pub timer_late_ns: u64,
     /// Credit by which one on another processor must lead to be moved [ns].
@@ -435,6 +438,7 @@ impl Default for Credit2 {
             reset_below_ns: 0,
             min_timer_ns: 500_000,
             max_timer_ns: 10_000_000,
+            outgoing_counts: false,
             timer_late_ns: 5_000,
             migrate_resist_ns: 500_000,
             cap_period_ns: 10_000_000,

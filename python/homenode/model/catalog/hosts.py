@@ -353,6 +353,9 @@ class Credit2Host(Host):
     reset_below: Figure[Reset] = Field(description="credit at or below which all start anew")
     min_timer: Figure[Turn] = Field(description="shortest time to the next look at the queue")
     max_timer: Figure[Turn] = Field(description="longest time to the next look at the queue")
+    outgoing_counts: Figure[bool] = Field(
+        description="whether it is due, too, when credit is down to that of whom one relieved"
+    )
     timer_late: Figure[Long] = Field(description="most by which such a look comes late")
     migrate_resist: Figure[Long] = Field(
         description="sched_credit2_migrate_resist: lead that one needs to be moved"
@@ -374,6 +377,9 @@ class Credit2Host(Host):
             "max_per_queue": self.max_per_queue.value,
             "load_window_shift": self.load_window.value,
         }
+        if self.outgoing_counts.value:
+            # Left out where it is as it was for ten years, so that runs of before keep their names.
+            own["outgoing_counts"] = True
         calls = without_calls(self.policy, self.window.value)
         return {**calls, "credit2": cast(Credit2Spec, own)}
 

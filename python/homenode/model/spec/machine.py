@@ -127,6 +127,7 @@ class Credit2Spec(TypedDict):
     reset_below_ns: int
     min_timer_ns: int
     max_timer_ns: int
+    outgoing_counts: NotRequired[bool]
     timer_late_ns: int
     migrate_resist_ns: int
     cap_period_ns: int

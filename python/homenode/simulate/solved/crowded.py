@@ -1,4 +1,4 @@
-"""Partitions whose work waits for processors that others always want, where how long is not solved.
+"""Partitions that wait for processors that others always want, where how long is not solved.
 
 How much each gets follows from shares and limits, and is told. When one that comes and goes gets a
 processor back from those that never rest hangs on turns, slices and who is behind: of dispatchers
@@ -24,6 +24,9 @@ from homenode.model.spec import (
 _LEFT = 0.005
 """Share of a pool's processors that may be left over where all are taken."""
 
+_ALL = 0.98
+"""Part of its virtual processors that one uses to whom nobody leaves less than it wants."""
+
 
 def waits_behind(
     spec: Spec, used: Mapping[str, float], unsteady: Mapping[str, bool]
@@ -45,6 +48,33 @@ def waits_behind(
             found |= {one["name"]: greedy for one in waits if not _has_turns(spec, one)}
     of_machines = ((one["name"], _loops(one)) for one in spec["partitions"])
     return found | {name: loops for name, loops in of_machines if loops}
+
+
+def looked_for_late(spec: Spec, used: Mapping[str, float]) -> tuple[str, ...]:
+    """Domains that are pinned to some of Xen's processors, beside others that are not, where none
+    is left: they get less than their shares if no other processor may throw the runner off theirs,
+    as in Xen without `outgoing_counts`. `used` are the cores of each.
+    """
+    rules = spec["machine"]["hypervisor"].get("credit2")
+    if rules is None or rules.get("outgoing_counts"):
+        return ()
+    found: list[str] = []
+    for cores, members in _sharing(spec):
+        pinned = [
+            one["name"]
+            for one in members
+            if _is_pinned(one, cores) and used[one["name"]] < _ALL * processors_of(one)
+        ]
+        all_used = math.fsum(used[one["name"]] for one in members) >= (1.0 - _LEFT) * cores
+        if all_used and len(pinned) < len(members):
+            found += pinned
+    return tuple(found)
+
+
+def _is_pinned(one: PartitionSpec, cores: int) -> bool:
+    shared = shared_of(one)
+    host = None if shared is None else shared.get("host")
+    return host is not None and any(len(pins) < cores for pins in host["pins"] if pins)
 
 
 def _loops(one: PartitionSpec) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from homenode.simulate.kept.summarize import is_managed, metric_of, steadiness
 from homenode.simulate.kept.totals import NS_PER_S, Totals, UnknownCounterError
 from homenode.simulate.runner.job import Job
 from homenode.simulate.solved.counters import as_answer, is_limited, is_recorded
-from homenode.simulate.solved.crowded import waits_behind
+from homenode.simulate.solved.crowded import looked_for_late, waits_behind
 from homenode.simulate.solved.sureness import Sureness, sureness
 
 SIMULATED_ONLY = "only a simulation tells it"
@@ -185,14 +185,22 @@ class Solved(Figures):
         return tuple(one["name"] for one in partitions if is_limited(self.spec, one))
 
     @functools.cached_property
+    def _used(self) -> dict[str, float]:
+        return {name: self.metric(name, "physc").mean or 0.0 for name in self.partitions}
+
+    @functools.cached_property
+    def looked_for_late(self) -> tuple[str, ...]:
+        """Pinned domains of Xen that get less in a run than the share that is told."""
+        return looked_for_late(self.spec, self._used)
+
+    @functools.cached_property
     def crowded(self) -> dict[str, tuple[str, ...]]:
         """Partitions that answer somebody and share all of their processors with others that always
         want more, and who these are: what work waits for a processor is in its response in part at
         best.
         """
-        used = {name: self.metric(name, "physc").mean or 0.0 for name in self.partitions}
         unsteady = {name: of["reason"] is not None for name, of in self.steady.items()}
-        behind = waits_behind(self.spec, used, unsteady)
+        behind = waits_behind(self.spec, self._used, unsteady)
         told = (name for name in behind if self.metric(name, "response_ms_mean").mean is not None)
         return {name: behind[name] for name in told}
 

@@ -32,13 +32,14 @@ impl Credit2 {
         }
         self.cpus[cpu].burnt_to = now;
         self.cpus[cpu].current = next;
-        let at = next.map(|vp| now + self.run_time(cpu, vp, now));
+        let leaves = current.filter(|_| next != current);
+        let at = next.map(|vp| now + self.run_time(cpu, vp, leaves, now));
         let late = match (at, self.rules.timer_late_ns) {
             (None, _) | (_, 0) => 0,
             (_, most) => self.late.below(most + 1),
         };
         self.cpus[cpu].look_at = at.map(|at| at + late).into();
-        if let Some(vp) = current.filter(|_| next != current) {
+        if let Some(vp) = leaves {
             self.put_off(vp, now);
         }
         next
@@ -184,12 +185,17 @@ impl Credit2 {
     }
 
     /// For how long a runner may go on: until its credit is gone or down to that of the first that
-    /// waits, but neither longer nor shorter than Xen's timers allow [ns].
-    fn run_time(&self, cpu: CoreId, vp: VpId, now: u64) -> u64 {
+    /// waits, but neither longer nor shorter than Xen's timers allow [ns]. Who leaves the processor
+    /// is not in the queue yet: Xen puts it there once its state is saved.
+    fn run_time(&self, cpu: CoreId, vp: VpId, leaves: Option<VpId>, now: u64) -> u64 {
         let rules = &self.rules;
         let (unit, here) = (&self.units[vp], &self.cpus[cpu]);
         let queue = &self.queues[here.queue];
-        let waits = queue.first().map_or(0, |first| first.credit.max(0));
+        let first = queue.first().map_or(0, |first| first.credit.max(0));
+        let leaving = leaves.map(|other| &self.units[other]);
+        let goes_on =
+            leaving.filter(|other| rules.outgoing_counts && other.doing == Doing::Running);
+        let waits = goes_on.map_or(first, |other| first.max(other.credit));
         let credit = (unit.credit - waits).max(0);
         let mut time = unit.time_of(credit, queue.max_weight);
         if unit.is_capped() {

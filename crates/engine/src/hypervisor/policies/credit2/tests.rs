@@ -258,6 +258,47 @@ fn pinned_units_stay() {
     assert!(near(host.share(2..3), 0.5), "{:?}", host.ran);
 }
 
+/// Xen's rules, with whoever is relieved counted for the next look or not.
+fn counting(outgoing: bool) -> spec::Credit2 {
+    spec::Credit2 {
+        outgoing_counts: outgoing,
+        ..rules()
+    }
+}
+
+/// What was said of both: two that are equal relieve each other every 10 ms, and much sooner where
+/// the credit of who was relieved counts.
+#[test]
+fn two_relieve_each_other_sooner_where_who_was_relieved_counts() {
+    let switches = [false, true].map(|counts| {
+        let host = Host::loops("chip:1 core:1", 1, counting(counts), &[domain(2, 256)]);
+        assert!(near(host.share(0..1), 0.5), "{:?}", host.ran);
+        host.switches
+    });
+    assert!((950..1_100).contains(&switches[0]), "{switches:?}");
+    assert!((4_000..10_000).contains(&switches[1]), "{switches:?}");
+}
+
+/// Nobody but its own processor looks for one that is pinned, and that one looks too late.
+#[test]
+fn a_pinned_unit_has_its_share_only_where_who_was_relieved_counts() {
+    let pins = vec![vec![0]];
+    let had = [false, true].map(|counts| {
+        let pinned = Domain {
+            pins: &pins,
+            ..domain(1, 256)
+        };
+        let host = Host::loops(
+            "chip:1 core:4",
+            1,
+            counting(counts),
+            &[pinned, domain(4, 256)],
+        );
+        4.0 * host.share(0..1)
+    });
+    assert!(had[0] < 0.6 && (had[1] - 0.8).abs() < 0.04, "{had:?}");
+}
+
 #[test]
 fn whole_cores_are_filled_first() {
     let mut host = Host::new("chip:1 core:4", 2, rules(), &[domain(4, 256)]);
