@@ -209,6 +209,20 @@ def test_names(base: str, tmp_path: Path) -> None:
         Scenario.from_toml(base).partition("wep")
 
 
+@pytest.mark.parametrize(
+    ("stem", "name"), [("_mine", "mine"), ("-._", "scenario"), ("a" * 70, "a" * 64), ("é x", "x")]
+)
+def test_what_a_file_is_called_gives_a_name_that_can_be(
+    base: str, tmp_path: Path, stem: str, name: str
+) -> None:
+    path = tmp_path / f"{stem}.toml"
+    nameless = [line for line in base.splitlines() if not line.startswith("name = ")]
+    path.write_text("\n".join(nameless), encoding="utf-8")
+    told = load_scenario(path)
+    assert told.name == name
+    assert told.with_({"run.seed": 2}).name == name
+
+
 def test_one_of_several_of_a_kind_is_named_in_a_path(base: str) -> None:
     several = Scenario.from_toml(base.replace('name = "web"', 'name = "web"\ncount = 3'))
     one = several.with_({"partition.web2.home": "book2", "partition.web3.smt": 2})

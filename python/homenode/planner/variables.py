@@ -161,17 +161,24 @@ def variables_of(
     pinned = {one.name for one in scenario.partitions} & {*told.pinned, *held}
     left = [one for one in found if scenario.partitions[one.partition].name not in pinned]
     if not left and not wishes.varies and searched:
-        _refuse_all(scenario, wishes, all_pinned=bool(found))
+        _refuse_all(scenario, wishes, {scenario.partitions[one.partition].name for one in found})
     return sorted(left, key=lambda one: one.partition)
 
 
-def _refuse_all(scenario: Scenario, wishes: Wishes, *, all_pinned: bool) -> NoReturn:
-    if all_pinned:
+def _refuse_all(scenario: Scenario, wishes: Wishes, pinned: set[str]) -> NoReturn:
+    """Of nobody anything may change, but for these that are pinned."""
+    words = listed(wishes.told.free)
+    if len(pinned) == len(scenario.partitions):
         raise HomenodeError(
             "nothing is left that may change: every partition is pinned",
             next_step="take one of them out of advise.pinned",
         )
-    words = listed(wishes.told.free)
+    if pinned:
+        raise HomenodeError(
+            f"nothing is left that may change: of what is free ({words}) only pinned partitions"
+            f" have any ({listed(sorted(pinned))})",
+            next_step="take one of them out of advise.pinned, or add words to free",
+        )
     raise HomenodeError(
         f"{scenario.name}: nothing is left that may change",
         there=f"of what is free ({words}) each partition has the only value that it can have",

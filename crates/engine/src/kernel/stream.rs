@@ -151,6 +151,13 @@ impl Stream {
             }
         }
     }
+
+    /// Puts things into any order, each equally likely.
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        for at in (1..things.len()).rev() {
+            things.swap(at, self.below(at as u64 + 1) as usize);
+        }
+    }
 }
 
 /// FNV-1a, 64 bits: G. Fowler, L. C. Noll, K.-P. Vo.
@@ -193,6 +200,19 @@ mod tests {
         assert!((stream.exponential(1.0) - expected).abs() < 1e-13);
         let drawn: [u64; 4] = std::array::from_fn(|_| stream.next_u64());
         assert_eq!(drawn, [bits(u64::MAX), bits(2), bits(3), bits(4)]);
+    }
+
+    #[test]
+    fn every_order_is_as_likely() {
+        let mut stream = Stream::new(1, 0, "orders");
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..6_000 {
+            let mut three = [0, 1, 2];
+            stream.shuffle(&mut three);
+            *counts.entry(three).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        assert!(counts.values().all(|n| (850..1_150).contains(n)), "{counts:?}");
     }
 
     #[test]

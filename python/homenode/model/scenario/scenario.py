@@ -9,6 +9,7 @@ import copy
 import functools
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from homenode.model.document import (
 from homenode.model.scenario.advised import check_advise
 from homenode.model.scenario.asked import by_the_hour
 from homenode.model.scenario.checked import CheckedTables
+from homenode.model.scenario.file.amounts import LONGEST_NAME
 from homenode.model.scenario.file.find import Find
 from homenode.model.scenario.file.scenario import Run, ScenarioFile
 from homenode.model.scenario.flatten import flatten
@@ -147,16 +149,11 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """Its name: the one given, else that of the file."""
+        """Its name: the one given, else that of the file as far as names are so."""
         if self.file.name is not None:
             return self.file.name
-        stem = Path(self.source).stem
-        return (
-            "".join(c if c.isascii() and (c.isalnum() or c in "_.+-") else "-" for c in stem).strip(
-                "-."
-            )
-            or "scenario"
-        )
+        stem = re.sub(r"[^A-Za-z0-9_.+-]", "-", Path(self.source).stem)
+        return stem.lstrip("_.+-")[:LONGEST_NAME].rstrip("-.") or "scenario"
 
     @property
     def title(self) -> str | None:

@@ -29,7 +29,7 @@ use super::zvm::{self, state::Cp};
 use crate::hypervisor::policies::Dispatcher;
 use crate::hypervisor::{Capacity, State, View, Windows};
 use crate::ids::{ById, CoreId, PartitionId, ThreadId, VpId};
-use crate::kernel::Key;
+use crate::kernel::{Key, Stream};
 use crate::spec::Spec;
 
 /// Partitions under windows and budgets.
@@ -47,6 +47,8 @@ pub struct Partitions {
     next_look: u64,
     /// Who is without a core when a window begins.
     held: Held,
+    /// In which order those that had nothing left go on when a window begins.
+    order: Stream,
     /// When each virtual processor that polls cedes; none if it polls for ever.
     cedes: ById<VpId, Key>,
     /// Core time of each partition when it last decided to donate [ns].
@@ -96,6 +98,7 @@ impl System for Partitions {
             limit_check: false,
             next_look: 0,
             held: Held::default(),
+            order: Stream::new(spec.seed, replication, "windows"),
             cedes: ById::of(Key::NONE, state.vps.len()),
             donated_from: ById::of(0, spec.partitions.len()),
         }

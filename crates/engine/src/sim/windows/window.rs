@@ -15,6 +15,9 @@ impl World<Partitions> {
         let mut held = std::mem::take(&mut self.sys.held);
         self.sys.windows.queues.drain_into(&mut held.waiting);
         self.note_exhausted(&mut held.exhausted);
+        // All are there at once, and no order of theirs is published: not that of the scenario,
+        // by which the same ones would have their homes for good.
+        self.sys.order.shuffle(&mut held.exhausted);
         self.manage();
         self.hand_out();
         self.hand_slices_out();

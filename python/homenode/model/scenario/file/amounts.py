@@ -9,11 +9,12 @@ from pydantic import Field
 from homenode.model.document import Form, Quantity
 from homenode.model.units import SIZE
 
+LONGEST_NAME = 64
 Name = Annotated[
     str,
     Form(
-        r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}",
-        "a name has up to 64 letters, digits and _ . + -, a letter or digit first",
+        rf"[A-Za-z0-9][A-Za-z0-9_.+-]{{0,{LONGEST_NAME - 1}}}",
+        f"a name has up to {LONGEST_NAME} letters, digits and _ . + -, a letter or digit first",
     ),
 ]
 Cores = Annotated[float, Field(ge=0, le=4096)]
