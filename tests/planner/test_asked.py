@@ -86,13 +86,6 @@ def test_what_cannot_be_asked(asked: dict[str, Any], words: tuple[str, ...]) -> 
     assert all(word in str(caught.value) for word in words)
 
 
-def test_those_of_whom_something_may_change_are_pinned_though_not_all_are() -> None:
-    dedicated = {"mode": "dedicated", "cores": 4}
-    told = layouts.crowded('pinned = ["lpar2"]').with_({"partition.lpar2.processors": dedicated})
-    with pytest.raises(HomenodeError, match=r"only pinned partitions have any \(lpar2\)"):
-        advise(told, free=["cores"], confirm=False)
-
-
 def test_values_of_a_path_that_the_file_does_not_write() -> None:
     told = layouts.crowded('[advise.values]\n"partition.lpar1.processors.weight" = [10, 200]')
     found = advise(told, free=["home"], confirm=False)

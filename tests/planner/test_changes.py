@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from homenode.errors import HomenodeError
 from homenode.planner import advise
 from homenode.planner.choice import EACH, best_rows
 from homenode.planner.search import Search
@@ -173,3 +174,10 @@ def test_the_best_is_that_of_those_solved_by_themselves(monkeypatch: pytest.Monk
     assert (seen.rows[seen.kept][np.argmin(seen.goal[seen.kept])] == kept[second]).all()
     (found,) = best_rows(search, 0.0, 1)
     assert problem.exactly(found[None, :]).cores[0] == pytest.approx(exact[best], rel=5e-4)
+
+
+def test_those_of_whom_something_may_change_are_pinned_though_not_all_are() -> None:
+    dedicated = {"mode": "dedicated", "cores": 4}
+    told = layouts.crowded('pinned = ["lpar2"]').with_({"partition.lpar2.processors": dedicated})
+    with pytest.raises(HomenodeError, match=r"only pinned partitions have any \(lpar2\)"):
+        advise(told, free=["cores"], confirm=False)

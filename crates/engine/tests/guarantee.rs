@@ -79,6 +79,9 @@ fn of_equals_that_are_stopped_in_each_window_none_is_at_home_more_than_the_other
     assert_all(&spec, &outcome);
     for name in names {
         let at_home = outcome.total(name, "home_ns") / outcome.total(name, "busy_ns");
-        assert!((at_home - 2.0 / 3.0).abs() < 0.06, "{name}: {at_home} of its time");
+        assert!(
+            (at_home - 2.0 / 3.0).abs() < 0.06,
+            "{name}: {at_home} of its time"
+        );
     }
 }

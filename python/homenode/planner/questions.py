@@ -16,6 +16,7 @@ from homenode.model.document.positions import split_key
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.file.advise import Word
 from homenode.model.scenario.paths import spelt
+from homenode.model.scenario.placed import PlacedPartition
 from homenode.model.scenario.places import name_of_chip, node_word
 from homenode.planner.advice import Advice
 from homenode.planner.commands import added
@@ -239,8 +240,9 @@ def _loads(
 def _with_copies(scenario: Scenario, name: str, count: int) -> Scenario:
     """So many more partitions like one, which the hypervisor places."""
     data = scenario.data
-    row = next(one.row for one in scenario.partitions if one.name == name)
-    table = {k: v for k, v in data["partition"][row].items() if k not in ("home", "number")}
+    like = next(one for one in scenario.partitions if one.name == name)
+    table = {k: v for k, v in data["partition"][like.row].items() if k not in ("home", "number")}
+    table |= _played_by(like, table.get("workload"))
     # A core of one's own by its path is no other's.
     processors = {k: v for k, v in table["processors"].items() if k not in ("boot", "paths")}
     table = {**table, "processors": processors}
@@ -249,6 +251,19 @@ def _with_copies(scenario: Scenario, name: str, count: int) -> Scenario:
     return Scenario.from_toml(
         to_toml({**data, "partition": tables}), scenario.source, scenario.folder
     )
+
+
+def _played_by(like: PlacedPartition, work: Any) -> dict[str, object]:
+    """The workload of copies, where what is recorded is found by the partition's name: they have
+    another.
+    """
+    loads = work if isinstance(work, list) else [work]
+    plays = [like.demand, *(one.demand for one in like.beside)]
+    told = [
+        load if played is None else {**load, "series": played.series}
+        for load, played in zip(loads, plays, strict=True)
+    ]
+    return {} if work is None else {"workload": told if isinstance(work, list) else told[0]}
 
 
 def _free_name(scenario: Scenario, name: str) -> str:

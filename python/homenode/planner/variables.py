@@ -37,8 +37,8 @@ _STEPS = (1, 2, 4, 8)
 _WEIGHTS = (32, 64, 128, 192, 255)
 _HOST_PAGES = (4 << 10, 2 << 20, 1 << 30)
 _MODES = (0, 1, 2, 4, 8)
-AROUND = ("machine", "npartition", "pool")
-"""Tables of a scenario that a partition alone needs."""
+AROUND = ("machine", "npartition", "pool", "run")
+"""Tables of a scenario that a partition alone needs; what it plays is as long as the run."""
 _MOST_CHIPS = 16
 """On a machine with more, only a partition that is at home on one chip may go to another chip."""
 

@@ -212,7 +212,10 @@ mod tests {
             *counts.entry(three).or_insert(0) += 1;
         }
         assert_eq!(counts.len(), 6);
-        assert!(counts.values().all(|n| (850..1_150).contains(n)), "{counts:?}");
+        assert!(
+            counts.values().all(|n| (850..1_150).contains(n)),
+            "{counts:?}"
+        );
     }
 
     #[test]
