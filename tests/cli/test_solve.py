@@ -170,6 +170,26 @@ def test_it_says_whose_work_waits_where_it_does_not_know_how_turns_come(
     assert told(command("solve", scenario, "--json"))["beside_greedy"] == {}
 
 
+def test_it_says_to_whom_loops_leave_fewer_processors_than_it_has_virtual_ones(
+    command: Command, scenario: Path
+) -> None:
+    """Of four processors three loops leave one to the other's four."""
+
+    def kept_from(loops: int, rate: int) -> Any:
+        text = BESIDE.format(**HOST, virtual=loops)
+        scenario.write_text(text.replace("100/s", f"{rate}/s"), encoding="utf-8")
+        return told(command("solve", scenario, "--json")).get("kept_from")
+
+    assert kept_from(3, 200) == {"web": ["batch"]}
+    assert kept_from(3, 10) is None
+    assert kept_from(4, 200) is None
+    scenario.write_text(
+        BESIDE.format(**HOST, virtual=3).replace("100/s", "200/s"), encoding="utf-8"
+    )
+    said = " ".join(command("solve", scenario).stdout.split())
+    assert "batch always wants more and keeps its processors, which leaves fewer than web" in said
+
+
 def test_it_says_which_pinned_domains_get_less_than_their_share(
     command: Command, scenario: Path
 ) -> None:

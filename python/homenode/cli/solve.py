@@ -102,6 +102,8 @@ def _json(of: Solved, checked: tuple[Run, list[Beside]] | None) -> dict[str, Any
         "within": {name: sure.cores for name, sure in of.sureness.items()},
         "beside_greedy": {name: [*others] for name, others in of.crowded.items()},
     }
+    if of.kept_from:
+        said["kept_from"] = {name: [*others] for name, others in of.kept_from.items()}
     if of.looked_for_late:
         said["looked_for_late"] = list(of.looked_for_late)
     if of.balances:

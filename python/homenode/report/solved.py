@@ -43,6 +43,14 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
             f" {listed(crowded, 4)} waits for one beside that is told in part at best, and short"
             " work may take several times as long. `homenode run` tells it."
         )
+    kept = {name: of for one in solved for name, of in one.kept_from.items()}
+    if kept:
+        others = dict.fromkeys(other for of in kept.values() for other in of)
+        lines.append(
+            f"{listed(others, 4)} always wants more and keeps its processors, which leaves fewer"
+            f" than {listed(kept, 4)} has virtual ones: responses there are told up to several"
+            " times too short. `homenode run` tells them."
+        )
     late = list(dict.fromkeys(name for one in solved for name in one.looked_for_late))
     if late:
         lines.append(

@@ -24,6 +24,9 @@ from homenode.model.spec import (
 _LEFT = 0.005
 """Share of a pool's processors that may be left over where all are taken."""
 
+_BUSY = 0.4
+"""Part of the processors that are left of which those that come and go often find all taken."""
+
 _ALL = 0.98
 """Part of its virtual processors that one uses to whom nobody leaves less than it wants."""
 
@@ -48,6 +51,34 @@ def waits_behind(
             found |= {one["name"]: greedy for one in waits if not _has_turns(spec, one)}
     of_machines = ((one["name"], _loops(one)) for one in spec["partitions"])
     return found | {name: loops for name, loops in of_machines if loops}
+
+
+def kept_from(
+    spec: Spec, used: Mapping[str, float], unsteady: Mapping[str, bool]
+) -> dict[str, tuple[str, ...]]:
+    """On a Linux host without pins or cpusets, by partition, those whose threads always have work
+    and leave fewer processors than it has virtual ones, where it uses much of these: it is told as
+    if it might have all of its own.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    sets = [group for group in spec.get("cgroups", []) if group["cpuset"] is not None]
+    if spec["machine"]["hypervisor"]["policy"] != "linux" or sets:
+        return found
+    for cores, members in _sharing(spec):
+        if any(_is_pinned(one, cores) for one in members):
+            continue
+        never = {
+            one["name"]: processors_of(one)
+            for one in members
+            if unsteady[one["name"]] or any(map(_never_rests, works_of(one)))
+        }
+        others = [one for one in members if one["name"] not in never]
+        left = cores - sum(never.values())
+        if never and left > 0:
+            busy = math.fsum(used[one["name"]] for one in others) > _BUSY * left
+            few = (one["name"] for one in others if busy and processors_of(one) > left)
+            found |= dict.fromkeys(few, tuple(never))
+    return found
 
 
 def looked_for_late(spec: Spec, used: Mapping[str, float]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from homenode.model.estimate import Estimate, Told
@@ -28,7 +28,7 @@ from homenode.simulate.kept.summarize import is_managed, metric_of, steadiness
 from homenode.simulate.kept.totals import NS_PER_S, Totals, UnknownCounterError
 from homenode.simulate.runner.job import Job
 from homenode.simulate.solved.counters import as_answer, is_limited, is_recorded
-from homenode.simulate.solved.crowded import looked_for_late, waits_behind
+from homenode.simulate.solved.crowded import kept_from, looked_for_late, waits_behind
 from homenode.simulate.solved.sureness import Sureness, sureness
 
 SIMULATED_ONLY = "only a simulation tells it"
@@ -199,10 +199,22 @@ class Solved(Figures):
         want more, and who these are: what work waits for a processor is in its response in part at
         best.
         """
+        return self._answering(waits_behind)
+
+    @functools.cached_property
+    def kept_from(self) -> dict[str, tuple[str, ...]]:
+        """Partitions that answer somebody and to whom others that always have work leave fewer
+        processors than it has virtual ones, and who these are: their response is told too short.
+        """
+        return self._answering(kept_from)
+
+    def _answering(
+        self, find: Callable[[Spec, dict[str, float], dict[str, bool]], dict[str, tuple[str, ...]]]
+    ) -> dict[str, tuple[str, ...]]:
         unsteady = {name: of["reason"] is not None for name, of in self.steady.items()}
-        behind = waits_behind(self.spec, self._used, unsteady)
-        told = (name for name in behind if self.metric(name, "response_ms_mean").mean is not None)
-        return {name: behind[name] for name in told}
+        found = find(self.spec, self._used, unsteady)
+        told = (name for name in found if self.metric(name, "response_ms_mean").mean is not None)
+        return {name: found[name] for name in told}
 
     @functools.cached_property
     def sureness(self) -> dict[str, Sureness]:
