@@ -14,16 +14,14 @@ use crate::steady::layout::host::{Host, Unit};
 use crate::steady::queues::demand::Arrivals;
 
 impl Host {
-    /// Gives those that always have work their processors; `busy` are those with work of each
-    /// partition.
-    pub(in crate::steady) fn keep(&mut self, tree: &Topology, forms: &[&Form], busy: &[f64]) {
+    /// Gives those that always have work their processors.
+    pub(in crate::steady) fn keep(&mut self, tree: &Topology, forms: &[&Form]) {
         self.kept = vec![None; usize::from(tree.active_cores)];
         let mut units = std::mem::take(&mut self.units);
         if self.policy == Policy::Credit2 {
             self.keep_in_queues(tree, forms, &mut units);
-            units
-                .iter_mut()
-                .for_each(|unit| self.seat_on_chips(tree, unit, busy[unit.partition]));
+            let each = units.iter_mut();
+            each.for_each(|unit| self.seat_on_chips(tree, unit));
         } else {
             self.keep_on_chips(tree, forms, &units);
         }
@@ -99,43 +97,21 @@ impl Host {
         by_queue.iter().map(|count| count.round()).collect()
     }
 
-    /// Under Xen the chips follow from its processors; those that keep none have cores that are
-    /// idle while there are some, and what is left of the others beyond that.
-    fn seat_on_chips(&self, tree: &Topology, unit: &mut Unit, busy: f64) {
-        let usable = self.usable(unit);
-        let own: Vec<usize> = usable
-            .iter()
-            .copied()
-            .filter(|cpu| self.kept[*cpu] == Some(unit.partition))
-            .collect();
+    /// Under Xen the chips follow from the processors that a unit keeps; one that keeps none is on
+    /// those that are left.
+    fn seat_on_chips(&self, tree: &Topology, unit: &mut Unit) {
         let mut seats = vec![0.0; tree.chips().len()];
         for (lot, part) in &unit.lots {
-            let lot = &self.lots[*lot];
-            let all: Vec<usize> = lot.members.iter().map(|cpu| usize::from(*cpu)).collect();
-            let kept: Vec<usize> = all
-                .iter()
-                .copied()
-                .filter(|cpu| own.contains(cpu))
-                .collect();
-            let free = |cpu: &usize| self.kept[*cpu].is_none();
-            let left: Vec<usize> = all.iter().copied().filter(free).collect();
-            let alone = |cpu: &usize| self.kept_beside(*cpu) == 0;
-            let alone: Vec<usize> = left.iter().copied().filter(alone).collect();
-            let cores = alone.len() as f64 / self.siblings as f64;
-            let on_idle = (cores / (unit.share * busy * part).max(1e-9)).min(1.0);
-            let parts: &[(&[usize], f64)] = if !kept.is_empty() {
-                &[(&kept, 1.0)]
-            } else if left.is_empty() {
-                &[(&all, 1.0)]
-            } else if alone.is_empty() {
-                &[(&left, 1.0)]
-            } else {
-                &[(&alone, on_idle), (&left, 1.0 - on_idle)]
+            let members = self.lots[*lot].members.iter();
+            let all: Vec<usize> = members.map(|cpu| usize::from(*cpu)).collect();
+            let of = |keeper: Option<usize>| -> Vec<usize> {
+                let own = all.iter().copied();
+                own.filter(|cpu| self.kept[*cpu] == keeper).collect()
             };
-            for (cpus, share) in parts {
-                for cpu in *cpus {
-                    seats[self.chips[*cpu]] += part * share / cpus.len() as f64;
-                }
+            let choices = [of(Some(unit.partition)), of(None)];
+            let cpus = choices.iter().find(|cpus| !cpus.is_empty()).unwrap_or(&all);
+            for cpu in cpus {
+                seats[self.chips[*cpu]] += part / cpus.len() as f64;
             }
         }
         let on = seats.into_iter().enumerate();

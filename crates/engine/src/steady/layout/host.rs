@@ -394,7 +394,7 @@ impl Host {
         let mut pairs = units.iter().zip(&before);
         let changed = pairs.any(|(unit, before)| unit.seats != *before);
         self.units = units;
-        self.keep(tree, forms, busy);
+        self.keep(tree, forms);
         changed
     }
 
@@ -411,7 +411,7 @@ impl Host {
             return false;
         }
         self.even_out(doers);
-        self.keep(tree, forms, busy);
+        self.keep(tree, forms);
         true
     }
 
