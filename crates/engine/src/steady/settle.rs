@@ -281,11 +281,14 @@ impl State {
     }
 
     fn price_at(&self, (at, form): (usize, &Form), site: &mut Site, threads: usize) {
-        let others = self.beside_at(site, threads);
-        let others = others.map_or(Others::Alike, Others::Mean);
         let place = self.place_of((at, form), ChipId::new(site.chip), threads);
-        let (class, fixed) = (&mut site.classes[threads], &form.fixed[threads]);
-        class.set_beside(&place, fixed, others);
+        let fixed = &form.fixed[threads];
+        if site.company.is_empty() {
+            site.classes[threads].set_beside(&place, fixed, Others::Alike);
+        } else {
+            site.classes[threads] = self.price_beside((&place, fixed), site, threads);
+        }
+        let class = &site.classes[threads];
         if self.host.is_some() || !site.company.is_empty() {
             site.times.resize(form.fixed.len(), Times::default());
             site.times[threads] = class.times(&place, fixed);

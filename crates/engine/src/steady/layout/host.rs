@@ -86,6 +86,12 @@ pub(in crate::steady) struct Host {
     /// By lot, the share of the time in which one that polls is left to: others may want its
     /// processor.
     pub rooms: Vec<f64>,
+    /// By processor, its chip, and whose it is for good.
+    pub chips: Vec<usize>,
+    pub kept: Vec<Option<usize>>,
+    /// By lot and chip, chances that a processor which is nobody's for good is in use: beside one
+    /// of its lot that is somebody's, and beside one of another lot.
+    pub left: Vec<Vec<(usize, [f64; 2])>>,
     /// Steps since partitions took another form.
     pub steps: usize,
 }
@@ -200,6 +206,7 @@ impl Host {
         let linux = &hypervisor.linux;
         let is_linux = hypervisor.policy == Policy::Linux;
         let cpus = usize::from(spec.machine.active_cores) * siblings;
+        let chips = 0..tree.active_cores;
         hypervisor.policy.is_host().then(|| Self {
             turns: is_linux.then(|| turns(linux, cpus)).flatten(),
             policy: hypervisor.policy,
@@ -230,6 +237,9 @@ impl Host {
             units: Vec::new(),
             handling: Vec::new(),
             rooms: Vec::new(),
+            chips: chips.map(|cpu| tree.chip_of(cpu.into()).index()).collect(),
+            kept: Vec::new(),
+            left: Vec::new(),
             steps: 0,
         })
     }
@@ -252,6 +262,9 @@ impl Host {
             lots,
             units,
             handling: Vec::new(),
+            chips: Vec::new(),
+            kept: Vec::new(),
+            left: Vec::new(),
             steps: 0,
         }
     }
@@ -354,7 +367,7 @@ impl Host {
         let busy: Vec<f64> = doers.iter().map(|of| of.busy).collect();
         let busy = &busy[..];
         if self.policy == Policy::Credit2 {
-            return self.deal_queues(forms, (busy, doers));
+            return self.deal_queues(tree, forms, (busy, doers));
         }
         if !self.steps.is_power_of_two() || self.steps > LAST_DEAL {
             return false;
@@ -381,27 +394,24 @@ impl Host {
         let mut pairs = units.iter().zip(&before);
         let changed = pairs.any(|(unit, before)| unit.seats != *before);
         self.units = units;
+        self.keep(tree, forms);
         changed
     }
 
     /// The same under Xen, from which the chips follow.
-    fn deal_queues(&mut self, forms: &[&Form], (busy, doers): (&[f64], &[Doers])) -> bool {
+    fn deal_queues(
+        &mut self,
+        tree: &Topology,
+        forms: &[&Form],
+        (busy, doers): (&[f64], &[Doers]),
+    ) -> bool {
         let due = self.steps.is_power_of_two() && self.steps <= LAST_DEAL;
         let seated = self.units.iter().all(|unit| !unit.seats.is_empty());
         if !due || !self.deal_to_queues(forms, busy) && seated {
             return false;
         }
         self.even_out(doers);
-        for unit in &mut self.units {
-            let mut seats: BTreeMap<usize, f64> = BTreeMap::new();
-            for (lot, part) in &unit.lots {
-                let lot = &self.lots[*lot];
-                for (chip, cpus) in &lot.on {
-                    *seats.entry(*chip).or_default() += part * cpus / lot.cpus;
-                }
-            }
-            unit.seats = seats.into_iter().collect();
-        }
+        self.keep(tree, forms);
         true
     }
 
@@ -415,9 +425,6 @@ impl Host {
         };
         let own = unit.lots.iter().find(|(at, _)| *at == lot);
         let own = own.map_or(0.0, there);
-        if self.policy == Policy::Credit2 {
-            return own;
-        }
         let all: f64 = unit.lots.iter().map(there).sum();
         share * own / all.max(1e-12)
     }

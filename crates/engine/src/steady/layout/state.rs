@@ -33,6 +33,15 @@ pub(in crate::steady) const NOTHING: f64 = 1e-4;
 /// Share of the time of a thread by how many are busy on its core, itself included.
 pub(in crate::steady) type Crowd = [f64; THREADS];
 
+/// Who is beside a thread on its core: a partition or workload, for which share of the time that
+/// somebody is, and the first of those that do the same.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::steady) struct Met {
+    pub who: usize,
+    pub share: f64,
+    pub kind: usize,
+}
+
 /// A chip on which a partition runs.
 #[derive(Clone, Debug, Default)]
 pub(in crate::steady) struct Site {
@@ -47,8 +56,8 @@ pub(in crate::steady) struct Site {
     pub reload_ns: f64,
     /// On a host, the share of its time by how many threads are busy on its core.
     pub crowd: Option<Crowd>,
-    /// On a host, whose threads are beside one, with their shares; nobody where all are its like.
-    pub company: Vec<(usize, f64)>,
+    /// On a host, whose threads are beside one; nobody where all are its like.
+    pub company: Vec<Met>,
     /// There, what a thread is to those beside it, by busy threads of the core.
     pub times: Vec<Times>,
     /// On a host, who comes to one's last processor while one is away: these, each lot with its
