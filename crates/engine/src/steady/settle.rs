@@ -283,10 +283,12 @@ impl State {
     fn price_at(&self, (at, form): (usize, &Form), site: &mut Site, threads: usize) {
         let place = self.place_of((at, form), ChipId::new(site.chip), threads);
         let fixed = &form.fixed[threads];
-        if site.company.is_empty() {
-            site.classes[threads].set_beside(&place, fixed, Others::Alike);
+        if let Some(class) = self.price_kept((&place, fixed), site, threads) {
+            site.classes[threads] = class;
         } else {
-            site.classes[threads] = self.price_beside((&place, fixed), site, threads);
+            let others = self.beside_at(site, threads);
+            let others = others.map_or(Others::Alike, Others::Mean);
+            site.classes[threads].set_beside(&place, fixed, others);
         }
         let class = &site.classes[threads];
         if self.host.is_some() || !site.company.is_empty() {

@@ -8,7 +8,7 @@
 use crate::cost::{Class, Times};
 use crate::spec::Workload;
 use crate::steady::layout::form::Form;
-use crate::steady::layout::state::{classes, Met, Site, State, NOTHING};
+use crate::steady::layout::state::{classes, Site, State, NOTHING};
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::devices::Handled;
 use crate::steady::queues::filling::THREADS;
@@ -69,16 +69,12 @@ impl State {
         {
             for (workload, other) in form.each_workload() {
                 let met = if workload == own { again(other) } else { 1.0 };
-                company.push(Met {
-                    who: workload,
-                    share: met * self.doing[workload].load.vps,
-                    kind: workload,
-                });
+                company.push((workload, met * self.doing[workload].load.vps));
             }
         }
-        let all: f64 = company.iter().map(|met| met.share).sum();
-        company.retain(|met| met.share > 1e-9 * all);
-        company.iter_mut().for_each(|met| met.share /= all);
+        let all: f64 = company.iter().map(|(_, of)| of).sum();
+        company.retain(|(_, of)| *of > 1e-9 * all);
+        company.iter_mut().for_each(|(_, of)| *of /= all);
         for site in &mut self.doing[own].sites {
             site.company.clone_from(&company);
         }

@@ -1,175 +1,130 @@
-//! Which processors of a host threads have for good that always have work.
+//! Which processors of a host threads have for good, where all that ever run there always do.
 //!
-//! All of them come when the run begins, one after the other, and nobody moves one that is alone
-//! on its processor. So who is beside whom on a core follows from the order in which partitions
-//! are listed: first each has a core to itself, those that come later are beside the first. Under
-//! Linux each comes to the emptiest chip and there to the emptiest core; Xen looks from the
-//! processor on that its turn gave it, chip after chip, for a core that is idle. Where there are
-//! more than processors they take turns, and who meets whom is chance.
+//! They come when the run begins, one after the other, and nobody is moved who is alone on his
+//! processor. So who is beside whom on a core follows from the order in which partitions are
+//! listed: first each has a core to itself, those that come later are beside the first. Linux
+//! looks for the emptiest core of a chip; Xen from the processor on that its turn gave each,
+//! whichever chip that is on. As soon as anybody comes and goes, waits for a turn, is stopped or
+//! bound to some processors, threads are moved: who meets whom is chance then.
 
-use crate::machine::Topology;
-use crate::spec::Policy;
+use std::collections::BTreeMap;
+
+use crate::steady::hosts::run_queues::Seat;
 use crate::steady::layout::form::Form;
-use crate::steady::layout::host::{Host, Unit};
+use crate::steady::layout::host::Host;
 use crate::steady::queues::demand::Arrivals;
 
 impl Host {
-    /// Gives those that always have work their processors.
-    pub(in crate::steady) fn keep(&mut self, tree: &Topology, forms: &[&Form]) {
-        self.kept = vec![None; usize::from(tree.active_cores)];
-        let mut units = std::mem::take(&mut self.units);
-        if self.policy == Policy::Credit2 {
-            self.keep_in_queues(tree, forms, &mut units);
-            let each = units.iter_mut();
-            each.for_each(|unit| self.seat_on_chips(tree, unit));
-        } else {
-            self.keep_on_chips(tree, forms, &units);
-        }
-        self.units = units;
+    /// Whether all that ever run have a processor each and never leave it.
+    pub(in crate::steady) fn all_stay(&self, forms: &[&Form]) -> bool {
+        let at_work: Option<usize> = forms.iter().map(|form| stay(form)).sum();
+        let cpus = self.queue_of.len();
+        let is_free = self.cgroups.iter().all(|group| group.quota_ns.is_none());
+        self.siblings > 1 && is_free && at_work.is_some_and(|at_work| at_work <= cpus)
     }
 
-    /// Under Linux: on the chips where they are seated, those with fewest processors first, as
-    /// others make room for them.
-    fn keep_on_chips(&mut self, tree: &Topology, forms: &[&Form], units: &[Unit]) {
-        let mut order: Vec<&Unit> = units.iter().collect();
-        order.sort_by_key(|unit| self.usable(unit).len());
-        let mut is_full = vec![false; tree.chips().len()];
-        for unit in order {
-            let count = stay_for_good(forms[unit.partition], unit);
-            let usable = self.usable(unit);
+    /// Gives each its processor under Linux: on the chips where they are seated.
+    pub(in crate::steady) fn keep_on_chips(&mut self, forms: &[&Form]) {
+        self.kept.clear();
+        if !self.stays {
+            return;
+        }
+        let mut kept = vec![None; self.queue_of.len()];
+        for unit in &self.units {
+            let count = stay(forms[unit.partition]).unwrap_or(0) as f64;
             for (chip, share) in &unit.seats {
-                let there = |cpu: &&usize| self.chips[**cpu] == *chip;
-                for _ in 0..(share * count as f64).round() as usize {
-                    let free = usable.iter().filter(there).copied();
-                    let free = free.filter(|cpu| self.kept[*cpu].is_none());
-                    match free.min_by_key(|cpu| (self.kept_beside(*cpu), *cpu)) {
-                        Some(cpu) => self.kept[cpu] = Some(unit.partition),
-                        None => is_full[*chip] = true,
-                    }
+                for _ in 0..(share * count).round() as usize {
+                    let there = (0..kept.len()).filter(|cpu| self.chips[*cpu] == *chip);
+                    let Some(cpu) = self.emptiest(&kept, there) else {
+                        return; // Some wait for turns.
+                    };
+                    kept[cpu] = Some(unit.partition);
                 }
             }
         }
-        let chips = self.chips.clone();
-        self.forget(|cpu| is_full[chips[cpu]]);
+        self.kept = kept;
     }
 
-    /// Under Xen: each from the processor on that its turn gave it.
-    fn keep_in_queues(&mut self, tree: &Topology, forms: &[&Form], units: &mut [Unit]) {
-        let cpus = usize::from(tree.active_cores);
-        let queues = self.queue_of.last().map_or(0, |last| last + 1);
-        let mut is_full = vec![false; queues];
-        let mut turns = vec![cpus - 1; queues];
-        for unit in units.iter() {
-            let form = forms[unit.partition];
-            let all = (unit.share * f64::from(form.partition.processors.count())).round();
-            let mut left = self.by_queue(unit, all, queues);
-            let usable = self.usable(unit);
-            let mut at_work = stay_for_good(form, unit);
-            while let Some(queue) = most(&left) {
-                left[queue] -= 1.0;
-                let of_queue = |cpu: &usize| self.queue_of[*cpu] == queue;
-                let own: Vec<usize> = usable.iter().copied().filter(of_queue).collect();
-                let Some(turn) = from(&own, turns[queue] + 1).next() else {
-                    continue;
+    /// The same under Xen, from which the chips follow; those without work have had a turn too.
+    pub(in crate::steady) fn keep_in_queues(&mut self, seats: &[Seat]) {
+        self.kept.clear();
+        if !self.stays {
+            return;
+        }
+        let mut kept = vec![None; self.queue_of.len()];
+        let mut turns = vec![0; self.queue_of.len()];
+        for seat in seats {
+            let all = 0..kept.len();
+            let mut own: Vec<usize> = all
+                .filter(|cpu| self.queue_of[*cpu] == seat.queue)
+                .collect();
+            let turn = turns[seat.queue] % own.len();
+            own.rotate_left(turn);
+            turns[seat.queue] += 1;
+            if seat.busy > 0.0 {
+                let Some(cpu) = self.first_alone(&kept, &own) else {
+                    return;
                 };
-                turns[queue] = turn;
-                if at_work > 0 {
-                    at_work -= 1;
-                    let free = || from(&own, turn).filter(|cpu| self.kept[*cpu].is_none());
-                    let alone = free().find(|cpu| self.kept_beside(*cpu) == 0);
-                    match alone.or_else(|| free().next()) {
-                        Some(cpu) => self.kept[cpu] = Some(unit.partition),
-                        None => is_full[queue] = true,
-                    }
-                }
+                kept[cpu] = Some(self.units[seat.unit].partition);
             }
         }
-        let queue_of = self.queue_of.clone();
-        self.forget(|cpu| is_full[queue_of[cpu]]);
+        self.kept = kept;
     }
 
-    /// Virtual processors of a unit in each run queue.
-    fn by_queue(&self, unit: &Unit, all: f64, queues: usize) -> Vec<f64> {
-        let mut by_queue = vec![0.0; queues];
-        for (lot, share) in &unit.lots {
-            by_queue[self.lots[*lot].queue] += share * all;
+    /// Chips on which a partition keeps processors, with the share of them there.
+    pub(in crate::steady) fn kept_by_chip(&self, partition: usize) -> Vec<(usize, f64)> {
+        let cpus = self.kept.iter().zip(&self.chips);
+        let own = cpus.filter(|(kept, _)| **kept == Some(partition));
+        let own: Vec<usize> = own.map(|(_, chip)| *chip).collect();
+        let mut seats: BTreeMap<usize, f64> = BTreeMap::new();
+        for chip in &own {
+            *seats.entry(*chip).or_default() += 1.0 / own.len() as f64;
         }
-        by_queue.iter().map(|count| count.round()).collect()
+        seats.into_iter().collect()
     }
 
-    /// Under Xen the chips follow from the processors that a unit keeps; one that keeps none is on
-    /// those that are left.
-    fn seat_on_chips(&self, tree: &Topology, unit: &mut Unit) {
-        let mut seats = vec![0.0; tree.chips().len()];
-        for (lot, part) in &unit.lots {
-            let members = self.lots[*lot].members.iter();
-            let all: Vec<usize> = members.map(|cpu| usize::from(*cpu)).collect();
-            let of = |keeper: Option<usize>| -> Vec<usize> {
-                let own = all.iter().copied();
-                own.filter(|cpu| self.kept[*cpu] == keeper).collect()
-            };
-            let choices = [of(Some(unit.partition)), of(None)];
-            let cpus = choices.iter().find(|cpus| !cpus.is_empty()).unwrap_or(&all);
-            for cpu in cpus {
-                seats[self.chips[*cpu]] += part / cpus.len() as f64;
-            }
-        }
-        let on = seats.into_iter().enumerate();
-        unit.seats = on.filter(|(_, share)| *share > 0.0).collect();
-    }
-
-    /// Processors that a unit may use, in order.
-    fn usable(&self, unit: &Unit) -> Vec<usize> {
-        let lots = unit
-            .lots
-            .iter()
-            .flat_map(|(lot, _)| &self.lots[*lot].members);
-        let mut usable: Vec<usize> = lots.map(|cpu| usize::from(*cpu)).collect();
-        usable.sort_unstable();
-        usable
-    }
-
-    /// Other processors of a core.
-    pub(in crate::steady) fn beside_cpu(&self, cpu: usize) -> impl Iterator<Item = usize> {
+    /// Others that keep a processor of the same core.
+    pub(in crate::steady) fn beside<'a>(
+        &self,
+        kept: &'a [Option<usize>],
+        cpu: usize,
+    ) -> impl Iterator<Item = usize> + 'a {
         let first = cpu / self.siblings * self.siblings;
-        (first..(first + self.siblings).min(self.kept.len())).filter(move |other| *other != cpu)
+        let core = first..(first + self.siblings).min(kept.len());
+        core.filter_map(move |other| kept[other].filter(|_| other != cpu))
     }
 
-    /// How many of them are somebody's for good.
-    fn kept_beside(&self, cpu: usize) -> usize {
-        let others = self.beside_cpu(cpu);
-        others.filter(|other| self.kept[*other].is_some()).count()
+    /// The first processor that is free of those on whose core fewest are taken.
+    fn emptiest(&self, kept: &[Option<usize>], cpus: impl Iterator<Item = usize>) -> Option<usize> {
+        let free = cpus.filter(|cpu| kept[*cpu].is_none());
+        free.min_by_key(|cpu| self.beside(kept, *cpu).count())
     }
 
-    /// Where more want a processor than there are, nobody keeps one.
-    fn forget(&mut self, is_full: impl Fn(usize) -> bool) {
-        for (cpu, kept) in self.kept.iter_mut().enumerate() {
-            if is_full(cpu) {
-                *kept = None;
-            }
-        }
-    }
-}
-
-/// How many of a unit's threads always have work, and never rest.
-fn stay_for_good(form: &Form, unit: &Unit) -> usize {
-    match form.demand.arrivals {
-        Arrivals::Always(threads, duty) if duty >= 1.0 && form.workloads.is_empty() => {
-            let at_work = f64::from(form.filled.vps()).min(threads);
-            (unit.share * at_work).round() as usize
-        }
-        _ => 0,
+    /// The first on whose core nobody is, or that is free.
+    fn first_alone(&self, kept: &[Option<usize>], cpus: &[usize]) -> Option<usize> {
+        let free = || cpus.iter().copied().filter(|cpu| kept[*cpu].is_none());
+        let alone = free().find(|cpu| self.beside(kept, *cpu).next().is_none());
+        alone.or_else(|| free().next())
     }
 }
 
-/// These processors from one on and around.
-fn from(cpus: &[usize], first: usize) -> impl Iterator<Item = usize> + '_ {
-    let (below, above) = cpus.split_at(cpus.partition_point(|cpu| *cpu < first));
-    above.iter().chain(below).copied()
-}
-
-/// The run queue with most left, the first of equals; none if none has one.
-fn most(left: &[f64]) -> Option<usize> {
-    let queues = (0..left.len()).rev().filter(|queue| left[*queue] > 0.0);
-    queues.max_by(|a, b| left[*a].total_cmp(&left[*b]))
+/// How many of a partition's threads always have work; none where it has any that come and go.
+fn stay(form: &Form) -> Option<usize> {
+    let is_alone = form.workloads.is_empty()
+        && form.guests.is_none()
+        && form.handling.is_none()
+        && form.serves.is_none()
+        && form.asks_io.is_none()
+        && form.lock.is_none()
+        && form.threads.cap.is_infinite();
+    let sets = &form.threads.sets;
+    let is_free = sets
+        .iter()
+        .all(|(set, _)| set.may.is_none() && set.likes.is_none());
+    let at_work = match form.demand.arrivals {
+        Arrivals::Always(threads, duty) if duty >= 1.0 => f64::from(form.filled.vps()).min(threads),
+        Arrivals::Never => 0.0,
+        _ => return None,
+    };
+    (is_alone && is_free).then_some(at_work as usize)
 }

@@ -13,7 +13,7 @@
 use crate::spec::Policy;
 use crate::steady::hosts::idle_cores::{takes, Stay, SCARCELY};
 use crate::steady::layout::form::Form;
-use crate::steady::layout::host::{Host, Lot, Unit};
+use crate::steady::layout::host::{Host, Unit};
 use crate::steady::layout::state::{Crowd, Doing, State};
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;
@@ -45,7 +45,6 @@ impl State {
     pub(in crate::steady) fn crowd(&mut self, forms: &[&Form]) {
         let Some(host) = &self.host else { return };
         let lots = Lots::of(host, &self.doing, forms);
-        let left = lots.left();
         for (partition, form) in forms.iter().enumerate() {
             let doing = &mut self.doing[partition];
             let stays = if host.policy == Policy::Credit2 {
@@ -70,9 +69,6 @@ impl State {
                     each.for_each(|(chance, _)| *chance /= found.weight);
                 }
             }
-        }
-        if let Some(host) = &mut self.host {
-            host.left = left;
         }
     }
 }
@@ -151,17 +147,6 @@ impl<'a> Lots<'a> {
             }
         }
         sum
-    }
-
-    /// How often processors are in use that are nobody's for good, see [`Host::left`].
-    fn left(&self) -> Vec<Vec<(usize, [f64; 2])>> {
-        let lots = self.host.lots.iter().zip(&self.crowded);
-        let of = |(lot, on): (&Lot, &Vec<(usize, Crowded)>)| {
-            let each = on.iter();
-            let of = |(chip, of): &(usize, Crowded)| (*chip, of.left(self.host, (lot, *chip)));
-            each.map(of).collect()
-        };
-        lots.map(of).collect()
     }
 
     /// Some siblings of a lot's processors are of other lots.
@@ -394,30 +379,6 @@ impl Crowded {
         let left = (self.cpus - self.staying).max(0.01);
         let each = (self.busy - self.staying) / self.coming.max(1e-9);
         ((self.coming / left - 1.0).max(0.0) * each).clamp(0.0, 1.0)
-    }
-
-    /// How often processors are in use that are nobody's for good: beside those that are, by as few
-    /// together as can be, and on the mean.
-    fn left(&self, host: &Host, (lot, chip): (&Lot, usize)) -> [f64; 2] {
-        let members = lot.members.iter().map(|cpu| usize::from(*cpu));
-        let (mut cores, mut kept) = (vec![0.0; host.kept.len() / host.siblings + 1], 0.0);
-        let mut all = vec![false; cores.len()];
-        for cpu in members.filter(|cpu| host.chips[*cpu] == chip) {
-            let core = cpu / host.siblings;
-            all[core] = true;
-            if host.kept.get(cpu).is_some_and(Option::is_some) {
-                cores[core] += 1.0;
-                kept += 1.0;
-            }
-        }
-        let count = all.iter().filter(|there| **there).count() as f64;
-        let second: f64 = cores.iter().map(|kept: &f64| (kept - 1.0).max(0.0)).sum();
-        let beyond = mean_beyond(self.busy, self.variance, count) - second;
-        let part = |busy: f64, cpus: f64| (busy / cpus.max(1e-9)).clamp(0.0, 1.0);
-        [
-            part(beyond, self.cpus - count - second),
-            part(self.busy - kept, self.cpus - kept),
-        ]
     }
 
     /// As few together as can be.

@@ -86,12 +86,12 @@ pub(in crate::steady) struct Host {
     /// By lot, the share of the time in which one that polls is left to: others may want its
     /// processor.
     pub rooms: Vec<f64>,
-    /// By processor, its chip, and whose it is for good.
+    /// By processor, its chip.
     pub chips: Vec<usize>,
+    /// Whether all that ever run have a processor each and never leave it, and whose each is then;
+    /// none = not known yet, or nobody's for good.
+    pub stays: bool,
     pub kept: Vec<Option<usize>>,
-    /// By lot and chip, chances that a processor which is nobody's for good is in use: beside one
-    /// of its lot that is somebody's, and beside one of another lot.
-    pub left: Vec<Vec<(usize, [f64; 2])>>,
     /// Steps since partitions took another form.
     pub steps: usize,
 }
@@ -238,8 +238,8 @@ impl Host {
             handling: Vec::new(),
             rooms: Vec::new(),
             chips: chips.map(|cpu| tree.chip_of(cpu.into()).index()).collect(),
+            stays: false,
             kept: Vec::new(),
-            left: Vec::new(),
             steps: 0,
         })
     }
@@ -263,8 +263,8 @@ impl Host {
             units,
             handling: Vec::new(),
             chips: Vec::new(),
+            stays: false,
             kept: Vec::new(),
-            left: Vec::new(),
             steps: 0,
         }
     }
@@ -272,6 +272,7 @@ impl Host {
     /// Who may use which processors.
     pub fn divide(&mut self, tree: &Topology, forms: &[&Form]) {
         self.steps = 0;
+        self.kept.clear();
         let masks = |of: fn(&Set) -> Option<&Vec<u16>>| Masks::of(forms, of);
         let (may, likes) = (
             masks(|set| set.may.as_ref()),
@@ -367,7 +368,7 @@ impl Host {
         let busy: Vec<f64> = doers.iter().map(|of| of.busy).collect();
         let busy = &busy[..];
         if self.policy == Policy::Credit2 {
-            return self.deal_queues(tree, forms, (busy, doers));
+            return self.deal_queues(forms, (busy, doers));
         }
         if !self.steps.is_power_of_two() || self.steps > LAST_DEAL {
             return false;
@@ -394,24 +395,34 @@ impl Host {
         let mut pairs = units.iter().zip(&before);
         let changed = pairs.any(|(unit, before)| unit.seats != *before);
         self.units = units;
-        self.keep(tree, forms);
+        self.keep_on_chips(forms);
         changed
     }
 
     /// The same under Xen, from which the chips follow.
-    fn deal_queues(
-        &mut self,
-        tree: &Topology,
-        forms: &[&Form],
-        (busy, doers): (&[f64], &[Doers]),
-    ) -> bool {
+    fn deal_queues(&mut self, forms: &[&Form], (busy, doers): (&[f64], &[Doers])) -> bool {
         let due = self.steps.is_power_of_two() && self.steps <= LAST_DEAL;
         let seated = self.units.iter().all(|unit| !unit.seats.is_empty());
         if !due || !self.deal_to_queues(forms, busy) && seated {
             return false;
         }
         self.even_out(doers);
-        self.keep(tree, forms);
+        let mut units = std::mem::take(&mut self.units);
+        for unit in &mut units {
+            unit.seats = self.kept_by_chip(unit.partition);
+            if !unit.seats.is_empty() {
+                continue;
+            }
+            let mut seats: BTreeMap<usize, f64> = BTreeMap::new();
+            for (lot, part) in &unit.lots {
+                let lot = &self.lots[*lot];
+                for (chip, cpus) in &lot.on {
+                    *seats.entry(*chip).or_default() += part * cpus / lot.cpus;
+                }
+            }
+            unit.seats = seats.into_iter().collect();
+        }
+        self.units = units;
         true
     }
 
@@ -425,6 +436,9 @@ impl Host {
         };
         let own = unit.lots.iter().find(|(at, _)| *at == lot);
         let own = own.map_or(0.0, there);
+        if self.policy == Policy::Credit2 {
+            return own;
+        }
         let all: f64 = unit.lots.iter().map(there).sum();
         share * own / all.max(1e-12)
     }

@@ -33,13 +33,13 @@ pub(in crate::steady) const NOTHING: f64 = 1e-4;
 /// Share of the time of a thread by how many are busy on its core, itself included.
 pub(in crate::steady) type Crowd = [f64; THREADS];
 
-/// Who is beside a thread on its core: a partition or workload, for which share of the time that
-/// somebody is, and the first of those that do the same.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::steady) struct Met {
-    pub who: usize,
+/// Whom threads find on some of the cores on which they keep a processor.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::steady) struct Neighbours {
+    /// Partitions of the others, in order.
+    pub who: Vec<usize>,
+    /// Share of the threads at the site.
     pub share: f64,
-    pub kind: usize,
 }
 
 /// A chip on which a partition runs.
@@ -56,8 +56,10 @@ pub(in crate::steady) struct Site {
     pub reload_ns: f64,
     /// On a host, the share of its time by how many threads are busy on its core.
     pub crowd: Option<Crowd>,
-    /// On a host, whose threads are beside one; nobody where all are its like.
-    pub company: Vec<Met>,
+    /// On a host, whose threads are beside one, with their shares; nobody where all are its like.
+    pub company: Vec<(usize, f64)>,
+    /// The same where threads keep their processors.
+    pub beside: Vec<Neighbours>,
     /// There, what a thread is to those beside it, by busy threads of the core.
     pub times: Vec<Times>,
     /// On a host, who comes to one's last processor while one is away: these, each lot with its
@@ -560,6 +562,7 @@ impl State {
     pub fn share_out(&mut self, forms: &[&Form], scope: &Scope) {
         if let Some(host) = &mut self.host {
             host.divide(&self.tree, forms);
+            host.stays = self.machine.smt.parts == 1 && host.all_stay(forms);
         }
         if self.types.count > 1 {
             return self.share_out_types(forms);

@@ -55,7 +55,7 @@ impl State {
         }
         self.crowd(forms);
         self.find_company(forms);
-        self.find_neighbours(forms);
+        self.find_neighbours();
     }
 }
 
