@@ -4,23 +4,36 @@
 //! processor. So who is beside whom on a core follows from the order in which partitions are
 //! listed: first each has a core to itself, those that come later are beside the first. Linux
 //! looks for the emptiest core of a chip; Xen from the processor on that its turn gave each,
-//! whichever chip that is on. As soon as anybody comes and goes, waits for a turn, is stopped or
-//! bound to some processors, threads are moved: who meets whom is chance then.
+//! whichever chip that is on. As soon as anybody comes and goes, waits for a turn, is stopped, bound
+//! to some processors or drawn to memory, threads are moved: who meets whom is chance then.
 
 use std::collections::BTreeMap;
 
+use crate::ids::ChipId;
+use crate::machine::Topology;
+use crate::spec::Policy;
 use crate::steady::hosts::run_queues::Seat;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
+use crate::steady::layout::threads::Set;
 use crate::steady::queues::demand::Arrivals;
 
 impl Host {
     /// Whether all that ever run have a processor each and never leave it.
-    pub(in crate::steady) fn all_stay(&self, forms: &[&Form]) -> bool {
+    pub(in crate::steady) fn all_stay(&self, tree: &Topology, forms: &[&Form]) -> bool {
         let at_work: Option<usize> = forms.iter().map(|form| stay(form)).sum();
-        let cpus = self.queue_of.len();
-        let is_free = self.cgroups.iter().all(|group| group.quota_ns.is_none());
-        self.siblings > 1 && is_free && at_work.is_some_and(|at_work| at_work <= cpus)
+        let fit = at_work.is_some_and(|at_work| at_work <= self.queue_of.len());
+        let is_left = self.cgroups.iter().all(|group| group.quota_ns.is_none());
+        let mut memories = self
+            .chips
+            .iter()
+            .map(|chip| tree.domain_of(ChipId::new(*chip)));
+        let first = memories.next();
+        let is_near = memories.all(|other| Some(other) == first)
+            || forms.iter().all(|form| form.threads.drawn.is_none());
+        // Under Xen whoever wakes may take the place of one that stays.
+        let is_still = self.policy != Policy::Credit2 || !forms.iter().any(|form| has_idle(form));
+        self.siblings > 1 && fit && is_left && is_near && is_still
     }
 
     /// Gives each its processor under Linux: on the chips where they are seated.
@@ -45,7 +58,7 @@ impl Host {
         self.kept = kept;
     }
 
-    /// The same under Xen, from which the chips follow; those without work have had a turn too.
+    /// The same under Xen, from which the chips follow.
     pub(in crate::steady) fn keep_in_queues(&mut self, seats: &[Seat]) {
         self.kept.clear();
         if !self.stays {
@@ -108,23 +121,27 @@ impl Host {
     }
 }
 
-/// How many of a partition's threads always have work; none where it has any that come and go.
+/// How many of a partition's threads always have work; none where it has any that come and go, or
+/// that may not be anywhere.
 fn stay(form: &Form) -> Option<usize> {
     let is_alone = form.workloads.is_empty()
         && form.guests.is_none()
         && form.handling.is_none()
         && form.serves.is_none()
         && form.asks_io.is_none()
-        && form.lock.is_none()
-        && form.threads.cap.is_infinite();
-    let sets = &form.threads.sets;
-    let is_free = sets
-        .iter()
-        .all(|(set, _)| set.may.is_none() && set.likes.is_none());
+        && form.lock.is_none();
+    let threads = &form.threads;
+    let is_free = |(set, _): &(Set, f64)| set.may.is_none() && set.likes.is_none();
+    let is_left = threads.cap.is_infinite() && threads.sets.iter().all(is_free);
     let at_work = match form.demand.arrivals {
         Arrivals::Always(threads, duty) if duty >= 1.0 => f64::from(form.filled.vps()).min(threads),
         Arrivals::Never => 0.0,
         _ => return None,
     };
-    (is_alone && is_free).then_some(at_work as usize)
+    (is_alone && is_left).then_some(at_work as usize)
+}
+
+/// Whether a partition has virtual processors without work, on which only its daemons run.
+fn has_idle(form: &Form) -> bool {
+    stay(form).is_some_and(|at_work| at_work < usize::from(form.partition.processors.count()))
 }

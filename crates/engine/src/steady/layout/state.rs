@@ -562,7 +562,7 @@ impl State {
     pub fn share_out(&mut self, forms: &[&Form], scope: &Scope) {
         if let Some(host) = &mut self.host {
             host.divide(&self.tree, forms);
-            host.stays = self.machine.smt.parts == 1 && host.all_stay(forms);
+            host.stays = self.machine.smt.parts == 1 && host.all_stay(&self.tree, forms);
         }
         if self.types.count > 1 {
             return self.share_out_types(forms);
