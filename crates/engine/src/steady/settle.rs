@@ -3,6 +3,7 @@
 use crate::cost::{Book, Class, Others, Spent, Times, Wants};
 use crate::ids::ChipId;
 use crate::steady::layout::form::Form;
+use crate::steady::layout::host::Host;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{classes, Caches, Doing, Site, State};
 use crate::steady::leap::{Leap, Went};
@@ -98,11 +99,15 @@ fn settle_or(
         if change <= ROUGHLY && step > 2 && rough.take().is_some() {
             continue;
         }
-        if change <= settled && step > 2 || state.spills || is_enough(state) {
+        // Those that keep their processors are near if what is left of the way is short.
+        let near = if homes_fill { settled } else { settled * loads };
+        if change <= near && step > 2 || state.spills || is_enough(state) {
             return step;
         }
-        if homes_fill {
+        if homes_fill || state.host.as_ref().is_some_and(Host::is_kept) {
             loads = swings.after(&state.doing, &scope.active);
+        }
+        if homes_fill {
             if change < NEAR && leap.after(&mut state.doing, &scope.active) == Went::Back {
                 most_weight = (TAMER * most_weight).max(LEAST_WEIGHT);
             }

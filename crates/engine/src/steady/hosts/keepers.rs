@@ -36,6 +36,11 @@ impl Host {
         self.siblings > 1 && fit && is_left && is_near && is_still
     }
 
+    /// Whether all have their processors for good.
+    pub(in crate::steady) fn is_kept(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
     /// Gives each its processor under Linux: on the chips where they are seated.
     pub(in crate::steady) fn keep_on_chips(&mut self, forms: &[&Form]) {
         self.kept.clear();
@@ -144,4 +149,47 @@ fn stay(form: &Form) -> Option<usize> {
 /// Whether a partition has virtual processors without work, on which only its daemons run.
 fn has_idle(form: &Form) -> bool {
     stay(form).is_some_and(|at_work| at_work < usize::from(form.partition.processors.count()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::steady::layout::host::Unit;
+
+    /// Whose the processors of four cores of two threads are where such loops are dealt to two run
+    /// queues.
+    fn kept(seats: &[(usize, usize)]) -> Vec<Option<usize>> {
+        let mut host = Host::of_lots(Vec::new(), Vec::new(), 0.0);
+        (host.siblings, host.stays) = (2, true);
+        host.queue_of = vec![0, 0, 0, 0, 1, 1, 1, 1];
+        let unit = |partition| Unit {
+            partition,
+            share: 1.0,
+            lots: Vec::new(),
+            likes: Vec::new(),
+            seats: Vec::new(),
+        };
+        host.units = (0..3).map(unit).collect();
+        let seat = |(unit, queue): &(usize, usize)| Seat {
+            unit: *unit,
+            busy: 1.0,
+            queue: *queue,
+        };
+        host.keep_in_queues(&seats.iter().map(seat).collect::<Vec<_>>());
+        host.kept
+    }
+
+    #[test]
+    fn each_has_a_core_to_itself_before_the_next_are_beside_the_first() {
+        let (some, other) = (Some(0), Some(1));
+        assert_eq!(
+            kept(&[(0, 0), (0, 1), (0, 0), (1, 1), (1, 0), (1, 0)]),
+            [some, other, some, other, some, None, other, None]
+        );
+    }
+
+    #[test]
+    fn nobody_keeps_a_processor_where_more_want_one_of_a_queue_than_there_are() {
+        assert!(kept(&[(0, 0); 5]).is_empty());
+    }
 }

@@ -8,7 +8,7 @@ use crate::steady::queues::filling::THREADS;
 impl State {
     /// What is found there in place of what is told by chance.
     pub(in crate::steady) fn find_neighbours(&mut self) {
-        let Some(host) = self.host.as_ref().filter(|host| !host.kept.is_empty()) else {
+        let Some(host) = self.host.as_ref().filter(|host| host.is_kept()) else {
             return;
         };
         for partition in 0..self.doing.len() {
@@ -30,7 +30,7 @@ impl State {
         threads: usize,
     ) -> Option<Class> {
         let host = self.host.as_ref()?;
-        let all = site.beside.iter().filter(|_| !host.kept.is_empty());
+        let all = site.beside.iter().filter(|_| host.is_kept());
         let priced = all.filter(|of| of.who.len() + 1 == threads).map(|of| {
             let times = of.who.iter().map(|who| self.times_of(*who, site, threads));
             let times: Option<Vec<Times>> = times.collect();
