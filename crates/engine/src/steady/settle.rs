@@ -3,7 +3,6 @@
 use crate::cost::{Book, Class, Others, Spent, Times, Wants};
 use crate::ids::ChipId;
 use crate::steady::layout::form::Form;
-use crate::steady::layout::host::Host;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{classes, Caches, Doing, Site, State};
 use crate::steady::leap::{Leap, Went};
@@ -104,7 +103,7 @@ fn settle_or(
         if change <= near && step > 2 || state.spills || is_enough(state) {
             return step;
         }
-        if homes_fill || state.host.as_ref().is_some_and(Host::is_kept) {
+        if homes_fill || state.is_kept() {
             loads = swings.after(&state.doing, &scope.active);
         }
         if homes_fill {
@@ -240,11 +239,12 @@ impl State {
         let mut sites = std::mem::take(&mut self.doing[at].sites);
         let usual = usual_threads(&self.doing[at], form);
         let main = sites.iter().map(|site| site.share).fold(0.0, f64::max);
+        let kept = self.is_kept(); // Who is beside one of its threads there is told apart.
         let mut rates = [0.0; THREADS];
         for index in 0..sites.len() {
             let (before, rest) = sites.split_at_mut(index);
             let site = &mut rest[0];
-            let is_main = site.share >= LITTLE || site.share >= main || index == 0;
+            let is_main = site.share >= LITTLE || site.share >= main || index == 0 || kept;
             site.twin = if apart || !form.even || self.host.is_some() {
                 None
             } else {

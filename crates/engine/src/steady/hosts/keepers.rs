@@ -36,11 +36,6 @@ impl Host {
         self.siblings > 1 && fit && is_left && is_near && is_still
     }
 
-    /// Whether all have their processors for good.
-    pub(in crate::steady) fn is_kept(&self) -> bool {
-        !self.kept.is_empty()
-    }
-
     /// Gives each its processor under Linux: on the chips where they are seated.
     pub(in crate::steady) fn keep_on_chips(&mut self, forms: &[&Form]) {
         self.kept.clear();

@@ -6,9 +6,14 @@ use crate::steady::layout::state::{Crowd, Neighbours, Site, State};
 use crate::steady::queues::filling::THREADS;
 
 impl State {
+    /// Whether all that run on a host have their processors for good.
+    pub(in crate::steady) fn is_kept(&self) -> bool {
+        self.host.as_ref().is_some_and(|host| !host.kept.is_empty())
+    }
+
     /// What is found there in place of what is told by chance.
     pub(in crate::steady) fn find_neighbours(&mut self) {
-        let Some(host) = self.host.as_ref().filter(|host| host.is_kept()) else {
+        let Some(host) = self.host.as_ref().filter(|host| !host.kept.is_empty()) else {
             return;
         };
         for partition in 0..self.doing.len() {
@@ -29,8 +34,7 @@ impl State {
         site: &Site,
         threads: usize,
     ) -> Option<Class> {
-        let host = self.host.as_ref()?;
-        let all = site.beside.iter().filter(|_| host.is_kept());
+        let all = site.beside.iter().filter(|_| self.is_kept());
         let priced = all.filter(|of| of.who.len() + 1 == threads).map(|of| {
             let times = of.who.iter().map(|who| self.times_of(*who, site, threads));
             let times: Option<Vec<Times>> = times.collect();
