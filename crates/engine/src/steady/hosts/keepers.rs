@@ -4,8 +4,8 @@
 //! processor. So who is beside whom on a core follows from the order in which partitions are
 //! listed: first each has a core to itself, those that come later are beside the first. Linux
 //! looks for the emptiest core of a chip; Xen from the processor on that its turn gave each,
-//! whichever chip that is on. As soon as anybody comes and goes, waits for a turn, is stopped, bound
-//! to some processors or drawn to memory, threads are moved: who meets whom is chance then.
+//! whichever chip that is on. As soon as anybody comes and goes, waits for a turn, is stopped, is
+//! bound to some processors or drawn to memory, threads are moved: who meets whom is chance then.
 
 use std::collections::BTreeMap;
 
