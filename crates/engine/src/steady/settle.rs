@@ -98,11 +98,15 @@ fn settle_or(
         if change <= ROUGHLY && step > 2 && rough.take().is_some() {
             continue;
         }
-        if change <= settled && step > 2 || state.spills || is_enough(state) {
+        // Those that keep their processors are near if what is left of the way is short.
+        let near = if homes_fill { settled } else { settled * loads };
+        if change <= near && step > 2 || state.spills || is_enough(state) {
             return step;
         }
-        if homes_fill {
+        if homes_fill || state.is_kept() {
             loads = swings.after(&state.doing, &scope.active);
+        }
+        if homes_fill {
             if change < NEAR && leap.after(&mut state.doing, &scope.active) == Went::Back {
                 most_weight = (TAMER * most_weight).max(LEAST_WEIGHT);
             }
@@ -235,11 +239,12 @@ impl State {
         let mut sites = std::mem::take(&mut self.doing[at].sites);
         let usual = usual_threads(&self.doing[at], form);
         let main = sites.iter().map(|site| site.share).fold(0.0, f64::max);
+        let kept = self.is_kept(); // Who is beside one of its threads there is told apart.
         let mut rates = [0.0; THREADS];
         for index in 0..sites.len() {
             let (before, rest) = sites.split_at_mut(index);
             let site = &mut rest[0];
-            let is_main = site.share >= LITTLE || site.share >= main || index == 0;
+            let is_main = site.share >= LITTLE || site.share >= main || index == 0 || kept;
             site.twin = if apart || !form.even || self.host.is_some() {
                 None
             } else {
@@ -281,11 +286,16 @@ impl State {
     }
 
     fn price_at(&self, (at, form): (usize, &Form), site: &mut Site, threads: usize) {
-        let others = self.beside_at(site, threads);
-        let others = others.map_or(Others::Alike, Others::Mean);
         let place = self.place_of((at, form), ChipId::new(site.chip), threads);
-        let (class, fixed) = (&mut site.classes[threads], &form.fixed[threads]);
-        class.set_beside(&place, fixed, others);
+        let fixed = &form.fixed[threads];
+        if let Some(class) = self.price_kept((&place, fixed), site, threads) {
+            site.classes[threads] = class;
+        } else {
+            let others = self.beside_at(site, threads);
+            let others = others.map_or(Others::Alike, Others::Mean);
+            site.classes[threads].set_beside(&place, fixed, others);
+        }
+        let class = &site.classes[threads];
         if self.host.is_some() || !site.company.is_empty() {
             site.times.resize(form.fixed.len(), Times::default());
             site.times[threads] = class.times(&place, fixed);

@@ -31,15 +31,25 @@ impl State {
     pub(in crate::steady) fn beside_at(&self, site: &Site, threads: usize) -> Option<Times> {
         let mut mean = Times::default();
         for (partition, share) in &site.company {
-            let there = &self.doing[*partition].sites;
-            let other = there.iter().find(|other| other.chip == site.chip);
-            let other = other.map(|other| other.twin.map_or(other, |twin| &there[twin]));
-            let known = other.and_then(|other| known(other, threads));
-            // Its own sites are with whoever asks.
-            let times = known.or_else(|| self::known(site, threads))?;
+            let times = self.times_of(*partition, site, threads)?;
             mean.add_scaled(&times, share / times.base);
         }
         (mean.base > 0.0).then_some(mean)
+    }
+
+    /// What a partition's threads are to one at a site, if that is known.
+    pub(in crate::steady) fn times_of(
+        &self,
+        partition: usize,
+        site: &Site,
+        threads: usize,
+    ) -> Option<Times> {
+        let there = &self.doing[partition].sites;
+        let other = there.iter().find(|other| other.chip == site.chip);
+        let other = other.map(|other| other.twin.map_or(other, |twin| &there[twin]));
+        let known = other.and_then(|other| known(other, threads));
+        // Its own sites are with whoever asks.
+        known.or_else(|| self::known(site, threads))
     }
 }
 

@@ -21,10 +21,10 @@ const MOST_MOVES: usize = 1000;
 
 /// A virtual processor: its unit, how busy it is, and its run queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Seat {
-    unit: usize,
-    busy: f64,
-    queue: usize,
+pub(in crate::steady) struct Seat {
+    pub unit: usize,
+    pub busy: f64,
+    pub queue: usize,
 }
 
 impl Host {
@@ -40,6 +40,7 @@ impl Host {
         }
         let mut seats = self.newcomers(forms, busy, &may);
         even_out(&mut seats, &cpus, &may);
+        self.keep_in_queues(&seats);
         let mut changed = false;
         for (at, unit) in self.units.iter_mut().enumerate() {
             let mut by_queue = vec![0.0; cpus.len()];

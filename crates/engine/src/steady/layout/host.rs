@@ -86,6 +86,12 @@ pub(in crate::steady) struct Host {
     /// By lot, the share of the time in which one that polls is left to: others may want its
     /// processor.
     pub rooms: Vec<f64>,
+    /// By processor, its chip.
+    pub chips: Vec<usize>,
+    /// Whether all that ever run have a processor each and never leave it, and whose each is then;
+    /// none = not known yet, or nobody's for good.
+    pub stays: bool,
+    pub kept: Vec<Option<usize>>,
     /// Steps since partitions took another form.
     pub steps: usize,
 }
@@ -200,6 +206,7 @@ impl Host {
         let linux = &hypervisor.linux;
         let is_linux = hypervisor.policy == Policy::Linux;
         let cpus = usize::from(spec.machine.active_cores) * siblings;
+        let chips = 0..tree.active_cores;
         hypervisor.policy.is_host().then(|| Self {
             turns: is_linux.then(|| turns(linux, cpus)).flatten(),
             policy: hypervisor.policy,
@@ -230,6 +237,9 @@ impl Host {
             units: Vec::new(),
             handling: Vec::new(),
             rooms: Vec::new(),
+            chips: chips.map(|cpu| tree.chip_of(cpu.into()).index()).collect(),
+            stays: false,
+            kept: Vec::new(),
             steps: 0,
         })
     }
@@ -252,6 +262,9 @@ impl Host {
             lots,
             units,
             handling: Vec::new(),
+            chips: Vec::new(),
+            stays: false,
+            kept: Vec::new(),
             steps: 0,
         }
     }
@@ -259,6 +272,7 @@ impl Host {
     /// Who may use which processors.
     pub fn divide(&mut self, tree: &Topology, forms: &[&Form]) {
         self.steps = 0;
+        self.kept.clear();
         let masks = |of: fn(&Set) -> Option<&Vec<u16>>| Masks::of(forms, of);
         let (may, likes) = (
             masks(|set| set.may.as_ref()),
@@ -381,6 +395,7 @@ impl Host {
         let mut pairs = units.iter().zip(&before);
         let changed = pairs.any(|(unit, before)| unit.seats != *before);
         self.units = units;
+        self.keep_on_chips(forms);
         changed
     }
 
@@ -392,7 +407,12 @@ impl Host {
             return false;
         }
         self.even_out(doers);
-        for unit in &mut self.units {
+        let mut units = std::mem::take(&mut self.units);
+        for unit in &mut units {
+            unit.seats = self.kept_by_chip(unit.partition);
+            if !unit.seats.is_empty() {
+                continue;
+            }
             let mut seats: BTreeMap<usize, f64> = BTreeMap::new();
             for (lot, part) in &unit.lots {
                 let lot = &self.lots[*lot];
@@ -402,6 +422,7 @@ impl Host {
             }
             unit.seats = seats.into_iter().collect();
         }
+        self.units = units;
         true
     }
 

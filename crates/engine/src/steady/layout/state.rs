@@ -33,6 +33,15 @@ pub(in crate::steady) const NOTHING: f64 = 1e-4;
 /// Share of the time of a thread by how many are busy on its core, itself included.
 pub(in crate::steady) type Crowd = [f64; THREADS];
 
+/// Whom threads find on some of the cores on which they keep a processor.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::steady) struct Neighbours {
+    /// Partitions of the others, in order.
+    pub who: Vec<usize>,
+    /// Share of the threads at the site.
+    pub share: f64,
+}
+
 /// A chip on which a partition runs.
 #[derive(Clone, Debug, Default)]
 pub(in crate::steady) struct Site {
@@ -49,6 +58,8 @@ pub(in crate::steady) struct Site {
     pub crowd: Option<Crowd>,
     /// On a host, whose threads are beside one, with their shares; nobody where all are its like.
     pub company: Vec<(usize, f64)>,
+    /// The same where threads keep their processors.
+    pub beside: Vec<Neighbours>,
     /// There, what a thread is to those beside it, by busy threads of the core.
     pub times: Vec<Times>,
     /// On a host, who comes to one's last processor while one is away: these, each lot with its
@@ -551,6 +562,7 @@ impl State {
     pub fn share_out(&mut self, forms: &[&Form], scope: &Scope) {
         if let Some(host) = &mut self.host {
             host.divide(&self.tree, forms);
+            host.stays = self.machine.smt.parts == 1 && host.all_stay(&self.tree, forms);
         }
         if self.types.count > 1 {
             return self.share_out_types(forms);

@@ -55,6 +55,7 @@ impl State {
         }
         self.crowd(forms);
         self.find_company(forms);
+        self.find_neighbours();
     }
 }
 
