@@ -82,6 +82,8 @@ pub struct Windows {
     pub capacity_ns: u64,
     /// Whether a window has been opened yet.
     pub opened: bool,
+    /// For how long cores of dedicated partitions have worked for others in this window [ns].
+    pub lent_ns: u64,
     /// Whether what a pool is entitled to goes to its own partitions first: PowerVM with several.
     pub(super) has_levels: bool,
     /// Time in the pool of cores that have left it, less that before others came [ns].
@@ -129,6 +131,7 @@ impl Windows {
             eviction: hypervisor.eviction,
             capacity_ns,
             opened: false,
+            lent_ns: 0,
             has_levels: hypervisor.policy == Policy::Phyp && spec.pools.len() > 1,
             cores_before_ns: 0,
             has_owners: false,
