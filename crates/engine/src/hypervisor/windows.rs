@@ -3,6 +3,7 @@
 
 use super::capacity::Capacity;
 use super::contest::Contest;
+use super::excess::Room;
 use super::idle::CoreSets;
 use super::polarization::Kind;
 use super::pool::PoolBudget;
@@ -66,6 +67,8 @@ pub struct Windows {
     pub contests: ById<PartitionId, Contest>,
     /// Room for where they stand.
     pub(super) stands: Vec<Stand>,
+    /// Room for what they had and could have had of that.
+    pub(super) room: Room,
     /// Budgets of the pools.
     pub pools: ById<PoolId, PoolBudget>,
     /// Budgets of the groups.
@@ -128,6 +131,7 @@ impl Windows {
             stands: Vec::with_capacity(shares.len() + pools.len() + spec.groups.len()),
             shares,
             pools,
+            room: Room::default(),
             eviction: hypervisor.eviction,
             capacity_ns,
             opened: false,

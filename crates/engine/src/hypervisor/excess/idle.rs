@@ -15,26 +15,46 @@ use crate::hypervisor::windows::Windows;
 use crate::ids::{PartitionId, PoolId};
 use crate::kernel::real;
 
+/// Room for what partitions had and could have had of what others left.
+#[derive(Default)]
+pub struct Room {
+    claims: Vec<Claim>,
+    limits: Vec<f64>,
+    own: Vec<f64>,
+}
+
 impl Windows {
     /// A window is over: what each lacks of its part, where cores were idle.
     pub(super) fn note_lack(&mut self, state: &State) {
-        let apart = !self.masks.is_empty();
-        for pool in self.pools.ids().take(if apart { usize::MAX } else { 1 }) {
-            let those = self.shares.ids().filter(|at| {
-                let own = self.shares[*at].claim().map(|claim| claim.pool);
-                own.is_some_and(|own| !apart || own == pool)
-            });
-            let those: Vec<PartitionId> = those.collect();
-            let idle_ns = self.idle_ns(state, apart.then_some(pool));
-            let lacks = |at: &PartitionId| {
-                let of = &self.contests[*at];
-                of.lacks_ns > 0.0 || of.waited && of.always_competes() && idle_ns >= LEAST_LOAN_NS
-            };
-            if those.iter().any(lacks) {
-                self.compare_with_parts(state, &those, real(idle_ns));
-            }
+        if self.masks.is_empty() {
+            self.note_lack_in(state, None);
+        } else {
+            let pools = self.pools.ids();
+            pools.for_each(|pool| self.note_lack_in(state, Some(pool)));
         }
         self.lent_ns = 0;
+    }
+
+    /// The same among those of a pool with cores of its own, or of all.
+    fn note_lack_in(&mut self, state: &State, pool: Option<PoolId>) {
+        let idle_ns = self.idle_ns(state, pool);
+        let lacks = |at: PartitionId| {
+            let of = &self.contests[at];
+            of.lacks_ns > 0.0 || of.waited && of.always_competes() && idle_ns >= LEAST_LOAN_NS
+        };
+        if self.sharing(pool).any(lacks) {
+            let mut room = std::mem::take(&mut self.room);
+            self.compare_with_parts((state, pool), real(idle_ns), &mut room);
+            self.room = room;
+        }
+    }
+
+    /// Partitions that share the cores of a pool, or of all.
+    fn sharing(&self, pool: Option<PoolId>) -> impl Iterator<Item = PartitionId> + '_ {
+        let own = |at: PartitionId| self.shares[at].claim().map(|claim| claim.pool);
+        let those = self.shares.ids().filter_map(move |at| Some((at, own(at)?)));
+        let those = those.filter(move |(_, own)| pool.is_none_or(|pool| pool == *own));
+        those.map(|(at, _)| at)
     }
 
     /// For how long cores of a pool, or of all, were idle in the window that ends [ns].
@@ -52,44 +72,59 @@ impl Windows {
 
     /// What each of these lacks of its part of what was left, where it had cores been idle for so
     /// long.
-    fn compare_with_parts(&mut self, state: &State, those: &[PartitionId], idle_ns: f64) {
+    fn compare_with_parts(
+        &mut self,
+        (state, pool): (&State, Option<PoolId>),
+        idle_ns: f64,
+        room: &mut Room,
+    ) {
         let window = real(self.capacity_ns);
-        let claims = those.iter().map(|at| self.claim_to_excess(state, *at));
-        let claims: Vec<Claim> = claims.collect();
-        let had = |claims: &[Claim]| claims.iter().map(|claim| claim.entitled).sum::<f64>();
-        let all = had(&claims) + idle_ns / window;
-        let limits = self.limits_of_excess(&claims);
-        let own = self.has_levels.then(|| self.own_of_pools());
-        let mut asked = claims.clone();
-        for (at, claim) in those.iter().zip(&mut asked) {
-            if self.contests[*at].always_competes() {
-                claim.entitled = 0.0;
-            }
+        let claims = self.sharing(pool);
+        room.claims.clear();
+        room.claims
+            .extend(claims.map(|at| self.claim_to_excess(state, at)));
+        room.limits.clear();
+        room.limits.extend(self.limits_of_excess());
+        room.own.clear();
+        if self.has_levels {
+            room.own.extend(self.own_of_pools());
         }
-        let parts = grants_by_level(&asked, all, &limits, &own.unwrap_or_default());
-        for ((at, claim), part) in those.iter().zip(&claims).zip(parts) {
-            let lack_ns = (part - claim.entitled) * window;
-            self.contests[*at].lack(&self.shares[*at], lack_ns.min(idle_ns), self.capacity_ns);
+        let had: f64 = self.sharing(pool).map(|at| self.had_ns(at)).sum();
+        let all = (had + idle_ns) / window;
+        let parts = grants_by_level(&room.claims, all, &room.limits, &room.own);
+        let mut parts = parts.into_iter();
+        for at in self.shares.ids() {
+            let own = self.shares[at].claim().map(|claim| claim.pool);
+            if own.is_none_or(|own| pool.is_some_and(|pool| pool != own)) {
+                continue;
+            }
+            let part_ns = parts.next().unwrap_or_default() * window;
+            let lack_ns = (part_ns - self.had_ns(at)).min(idle_ns);
+            self.contests[at].lack(&self.shares[at], lack_ns, self.capacity_ns);
         }
     }
 
-    /// What a partition has had of what others left in the window that ends, as what it is entitled
-    /// to, and how much it could have used [cores].
+    /// What a partition has had of what others left in the window that ends [ns].
+    fn had_ns(&self, at: PartitionId) -> f64 {
+        let (claim, contest) = (self.claim(at), &self.contests[at]);
+        (claim.weight.max(1.0) * (claim.excess_age - contest.began_at)).max(0.0)
+    }
+
+    /// What a partition could have had of that: one that did not compete all the time, what it had
+    /// [cores].
     fn claim_to_excess(&self, state: &State, at: PartitionId) -> Claim {
         let (claim, contest) = (self.claim(at), &self.contests[at]);
-        let window = real(self.capacity_ns);
-        let weight = claim.weight.max(1.0);
-        let had_ns = (weight * (claim.excess_age - contest.began_at)).max(0.0);
-        let more_ns = if contest.always_competes() {
-            self.beside_entitled_ns(state, at, had_ns)
+        let (window, had_ns) = (real(self.capacity_ns), self.had_ns(at));
+        let (wants_ns, entitled_ns) = if contest.always_competes() {
+            (self.beside_entitled_ns(state, at, had_ns), 0.0)
         } else {
-            0.0
+            (had_ns, had_ns)
         };
         Claim {
-            wants: more_ns.max(had_ns) / window,
-            entitled: had_ns / window,
+            wants: wants_ns.max(had_ns) / window,
+            entitled: entitled_ns / window,
             limit: f64::INFINITY,
-            weight,
+            weight: claim.weight.max(1.0),
             group: contest.limit,
             pool: claim.pool.index(),
             soft: claim.soft_cap,
@@ -116,38 +151,27 @@ impl Windows {
         real(beside_ns).min(had_ns + real(left_ns.min(beside_ns)))
     }
 
-    /// What partitions could have had beyond their entitlement under each limit that they share, of
-    /// which they had so much [cores].
-    fn limits_of_excess(&self, claims: &[Claim]) -> Vec<f64> {
-        let kept = |at: usize| {
-            let of = self.contests.iter().filter(|of| of.limit == Some(at));
-            of.map(|of| of.kept_ns).sum::<u64>()
-        };
-        let had = |at: usize| {
-            let of = claims.iter().filter(|claim| claim.group == Some(at));
-            of.map(|claim| claim.entitled).sum::<f64>()
-        };
-        let left = |(at, of): (usize, &PoolBudget)| match of.maximum_ns {
-            Some(_) => {
-                had(at)
-                    + real(of.left_for(true, kept(at)).min(i64::MAX as u64))
-                        / real(self.capacity_ns)
-            }
-            None => f64::INFINITY,
-        };
-        if self.masks.is_empty() {
-            self.pools.iter().enumerate().map(left).collect()
-        } else {
-            self.groups.iter().enumerate().map(left).collect()
-        }
+    /// What partitions could have had beyond their entitlement under each limit that they share
+    /// [cores].
+    fn limits_of_excess(&self) -> impl Iterator<Item = f64> + '_ {
+        self.limits().map(|limit| {
+            let under = |at: &PartitionId| self.contests[*at].limit == Some(limit);
+            let members = || self.shares.ids().filter(under);
+            let Some(of) = self.budget(limit).filter(|of| of.maximum_ns.is_some()) else {
+                return f64::INFINITY;
+            };
+            let kept_ns = members().map(|at| self.contests[at].kept_ns).sum();
+            let had_ns: f64 = members().map(|at| self.had_ns(at)).sum();
+            (had_ns + real(of.left_for(true, kept_ns))) / real(self.capacity_ns)
+        })
     }
 
     /// What each pool was entitled to itself and its partitions left as such [cores].
-    fn own_of_pools(&self) -> Vec<f64> {
-        let own = |pool: &PoolBudget| {
+    fn own_of_pools(&self) -> impl Iterator<Item = f64> + '_ {
+        let own = move |pool: &PoolBudget| {
             let as_entitled = pool.used_ns - pool.excess_ns;
             real(pool.entitled_ns.saturating_sub(as_entitled)) / real(self.capacity_ns)
         };
-        self.pools.iter().map(own).collect()
+        self.pools.iter().map(own)
     }
 }

@@ -14,6 +14,8 @@ mod idle;
 mod level;
 mod own;
 
+pub use idle::Room;
+
 use super::contest::field_of;
 use super::state::State;
 use super::windows::Windows;
