@@ -7,14 +7,15 @@
 //! A partition's *age* is what it has used at level 1, by weight; what turns out to be level 0 when
 //! the window is over is taken off again ([`own`]). Of those that wait the one of least age comes
 //! first. When a window ends, ages are compared ([`level`]), and one that has fallen behind because
-//! it had to wait for what others are entitled to has its slices extended ([`extend`]).
+//! it had to wait for what others are entitled to has its slices extended ([`extend`]); so has one
+//! that lacks of its part what cores were idle for ([`lack`]).
 
 mod extend;
-mod idle;
+mod lack;
 mod level;
 mod own;
 
-pub use idle::Room;
+pub use lack::Room;
 
 use super::contest::field_of;
 use super::state::State;

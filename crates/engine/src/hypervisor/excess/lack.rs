@@ -1,6 +1,6 @@
-//! What cores were idle for while somebody had wanted it earlier in the window.
+//! What somebody lacks of its part of what was left, while cores were idle.
 //!
-//! Who runs in the first part of a window and no more, since a cap or a pool's maximum ends it then,
+//! Who runs in the first part of a window and no more, as a cap or a pool's maximum ends it then,
 //! leaves to the others all cores of the second part. Who has fewer virtual processors than that
 //! can't use them, and has waited before. Yet it is offered its part by weight of all that is not
 //! needed for what active partitions are entitled to, and its slices may be extended for that
