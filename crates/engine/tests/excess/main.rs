@@ -65,7 +65,8 @@ fn powervm_with_pools() {
     });
 }
 
-/// Beside capped partitions two virtual processors have 1.86 cores of a maximum of 1.90 in one frame.
+/// Beside capped partitions two virtual processors have 1.86 cores of a maximum of 1.90 in one
+/// frame.
 #[test]
 fn powervm_with_pools_of_few_virtual_processors() {
     let few = Kind {
