@@ -3,7 +3,7 @@
 
 use super::capacity::Capacity;
 use super::contest::Contest;
-use super::excess::Room;
+use super::grants::Room;
 use super::idle::CoreSets;
 use super::polarization::Kind;
 use super::pool::PoolBudget;

@@ -7,21 +7,13 @@
 //! (lparcfg.5 of powerpc-utils). So what it lacks of its part, and cores were idle for, extends its
 //! slices in later windows, like those of one that is behind others.
 
-use crate::hypervisor::grants::{grants_by_level, Claim};
+use crate::hypervisor::grants::{grants_by_level, Claim, Room};
 use crate::hypervisor::pool::{PoolBudget, LEAST_LOAN_NS};
 use crate::hypervisor::share::Rule;
 use crate::hypervisor::state::{Mode, State};
 use crate::hypervisor::windows::Windows;
 use crate::ids::{PartitionId, PoolId};
 use crate::kernel::real;
-
-/// Room for what partitions had and could have had of what others left.
-#[derive(Default)]
-pub struct Room {
-    claims: Vec<Claim>,
-    limits: Vec<f64>,
-    own: Vec<f64>,
-}
 
 impl Windows {
     /// A window is over: what each lacks of its part, where cores were idle.

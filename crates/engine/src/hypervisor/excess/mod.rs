@@ -15,8 +15,6 @@ mod lack;
 mod level;
 mod own;
 
-pub use lack::Room;
-
 use super::contest::field_of;
 use super::state::State;
 use super::windows::Windows;
