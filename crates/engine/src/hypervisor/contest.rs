@@ -15,6 +15,8 @@ pub struct Contest {
     pub(super) own_age: f64,
     /// By how much it is behind in that [ns].
     pub(super) own_behind_ns: f64,
+    /// What it lacks of its part of what others left, where cores were idle for that [ns].
+    pub(super) lacks_ns: f64,
     /// Whether it waited in this window.
     pub waited: bool,
     /// Whether one of its virtual processors ran out of work in this window.
@@ -44,6 +46,7 @@ impl Contest {
             began_at: share.excess_age(),
             own_age: 0.0,
             own_behind_ns: 0.0,
+            lacks_ns: 0.0,
             waited: false,
             ceded: false,
             competes: false,
@@ -69,15 +72,30 @@ impl Contest {
         }
     }
 
+    /// Whether it competed in all of the window that ends. One that has done its work now and then
+    /// has had less because it wanted less.
+    pub(super) fn always_competes(&self) -> bool {
+        self.competes && !self.ceded
+    }
+
+    /// It had so much less than its part of what others left; two windows of its virtual processors
+    /// with work are enough for all that can be extended.
+    pub(super) fn lack(&mut self, share: &Share, lack_ns: f64, window_ns: u64) {
+        let most = 2.0 * f64::from(share.active_vps) * real(window_ns);
+        self.lacks_ns = match contender(share).filter(|_| self.always_competes()) {
+            Some(_) => (self.lacks_ns + lack_ns).clamp(0.0, most),
+            None => 0.0,
+        };
+    }
+
     /// What one that competes is behind this mean by more than a window of all its virtual
-    /// processors with work is what its slices are extended by, in such a window at most. One that
-    /// has done its work now and then has had less because it wanted less.
+    /// processors with work is what its slices are extended by, in such a window at most.
     pub(super) fn extend(&mut self, share: &Share, mean: f64, window_ns: u64) {
         let window = f64::from(share.active_vps) * real(window_ns);
-        let claim = contender(share).filter(|it| self.competes && !self.ceded && !it.soft_cap);
+        let claim = contender(share).filter(|it| self.always_competes() && !it.soft_cap);
         let behind = claim.map_or(0.0, |it| {
             let of_all = it.weight.max(1.0) * (mean - it.excess_age);
-            of_all.max(self.own_behind_ns)
+            of_all.max(self.own_behind_ns).max(self.lacks_ns)
         });
         self.extension_ns = (behind - window).clamp(0.0, window) as u64;
     }

@@ -20,6 +20,14 @@ pub(crate) struct Claim {
     pub soft: bool,
 }
 
+/// Room for what is asked of [`grants_by_level`] again and again.
+#[derive(Default)]
+pub(crate) struct Room {
+    pub claims: Vec<Claim>,
+    pub limits: Vec<f64>,
+    pub own: Vec<f64>,
+}
+
 /// Hands the `cores` of the physical pool out; `limits` are those of pools or groups, of which a
 /// claim has one at most.
 pub(crate) fn grants(claims: &[Claim], cores: f64, limits: &[f64]) -> Vec<f64> {

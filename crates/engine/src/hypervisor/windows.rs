@@ -3,6 +3,7 @@
 
 use super::capacity::Capacity;
 use super::contest::Contest;
+use super::grants::Room;
 use super::idle::CoreSets;
 use super::polarization::Kind;
 use super::pool::PoolBudget;
@@ -66,6 +67,8 @@ pub struct Windows {
     pub contests: ById<PartitionId, Contest>,
     /// Room for where they stand.
     pub(super) stands: Vec<Stand>,
+    /// Room for what they had and could have had of that.
+    pub(super) room: Room,
     /// Budgets of the pools.
     pub pools: ById<PoolId, PoolBudget>,
     /// Budgets of the groups.
@@ -82,6 +85,8 @@ pub struct Windows {
     pub capacity_ns: u64,
     /// Whether a window has been opened yet.
     pub opened: bool,
+    /// For how long cores of dedicated partitions have worked for others in this window [ns].
+    pub lent_ns: u64,
     /// Whether what a pool is entitled to goes to its own partitions first: PowerVM with several.
     pub(super) has_levels: bool,
     /// Time in the pool of cores that have left it, less that before others came [ns].
@@ -126,9 +131,11 @@ impl Windows {
             stands: Vec::with_capacity(shares.len() + pools.len() + spec.groups.len()),
             shares,
             pools,
+            room: Room::default(),
             eviction: hypervisor.eviction,
             capacity_ns,
             opened: false,
+            lent_ns: 0,
             has_levels: hypervisor.policy == Policy::Phyp && spec.pools.len() > 1,
             cores_before_ns: 0,
             has_owners: false,

@@ -25,6 +25,8 @@ pub struct Kind {
     /// Dedicated partitions that donate.
     pub donors: bool,
     pub vertical: bool,
+    /// Whether PR/SM caps some at their weight, as PowerVM always does.
+    pub capping: bool,
 }
 
 /// A frame and what follows from its rules.
@@ -33,6 +35,8 @@ pub struct Frame {
     pub spec: Spec,
     pub sharers: Vec<Sharer>,
     pub limits: Vec<Limit>,
+    /// What there is for all of them [cores].
+    pub cores: u16,
 }
 
 impl Kind {
@@ -42,6 +46,7 @@ impl Kind {
         limits: false,
         donors: false,
         vertical: false,
+        capping: false,
     };
     pub const PRSM: Self = Self {
         policy: Policy::Prsm,
@@ -68,6 +73,7 @@ impl Kind {
         let (spec, all) = (&mut frame.spec, &mut frame.sharers);
         if own > 0 {
             let busy = dice.between(0, own);
+            frame.cores = cores - busy;
             let work = if busy == 0 {
                 Workload::Idle
             } else {
@@ -95,7 +101,7 @@ impl Kind {
 
     /// These partitions on a machine, under these limits.
     pub fn of(self, machine: Machine, sharers: Vec<Sharer>, limits: Vec<Limit>) -> Frame {
-        let each = sharers.iter().enumerate();
+        let (each, cores) = (sharers.iter().enumerate(), machine.active_cores);
         let partitions = each.map(|(at, one)| one.partition(at, self)).collect();
         let mut spec = spec(machine, partitions);
         (spec.warmup_ns, spec.duration_ns) = (SECOND, 10 * SECOND);
@@ -105,6 +111,7 @@ impl Kind {
             spec,
             sharers,
             limits,
+            cores,
         }
     }
 
@@ -127,7 +134,7 @@ impl Kind {
                 busy,
                 entitled: entitled.clamp(0.01, f64::from(vps)),
                 weight: dice.between(u16::from(prsm), 255),
-                capped: dice.chance(4) && !prsm,
+                capped: dice.chance(4) && (self.capping || !prsm),
                 pool: usize::from(at % pools),
             }
         };

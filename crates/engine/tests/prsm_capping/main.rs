@@ -24,6 +24,16 @@ fn initial_capping_is_a_cap_at_the_weight_and_a_group_lends_up_to_it() {
     }
 }
 
+/// Eight cores that twelve logical cores use up early in each time slice, at their weight or at
+/// their group's cap: five others have the four that are left on the mean.
+#[test]
+fn what_ends_early_in_a_slice_leaves_the_rest_of_all_of_it() {
+    let idle = busy(300, 12).idle();
+    as_filled("capped", &[capped(800, 12), busy(100, 5), idle], &[]);
+    let group = [busy(800, 12).of(0), busy(100, 5), idle];
+    as_filled("in a group", &group, &[8.0]);
+}
+
 #[test]
 fn members_with_work_keep_their_part_of_the_group() {
     let one = capped(100, 12).of(0);

@@ -51,7 +51,7 @@ impl Windows {
         self.stands = stands;
     }
 
-    fn limits(&self) -> std::ops::Range<usize> {
+    pub(super) fn limits(&self) -> std::ops::Range<usize> {
         0..self.pools.len().max(self.groups.len())
     }
 
@@ -105,17 +105,18 @@ impl Windows {
 
     /// Whether a limit kept some from more in the window that ends.
     fn is_bound(&self, limit: usize) -> bool {
+        let apart = !self.masks.is_empty();
+        let bound = |of: &PoolBudget| if apart { of.held_back } else { of.is_used_up() };
+        self.budget(limit).is_some_and(bound)
+    }
+
+    /// A limit that partitions share: PowerVM's pools are some, PR/SM's groups.
+    pub(super) fn budget(&self, limit: usize) -> Option<&PoolBudget> {
         if self.masks.is_empty() {
-            return self
-                .pools
-                .iter()
-                .nth(limit)
-                .is_some_and(PoolBudget::is_used_up);
+            self.pools.iter().nth(limit)
+        } else {
+            self.groups.iter().nth(limit)
         }
-        self.groups
-            .iter()
-            .nth(limit)
-            .is_some_and(|group| group.held_back)
     }
 }
 

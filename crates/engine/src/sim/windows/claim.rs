@@ -123,5 +123,6 @@ impl World<Partitions> {
     fn lend_time(&mut self, owner: VpId, elapsed: u64) {
         let lender: PartitionId = self.at.vps[owner].partition;
         self.meters.partitions[lender].donated_ns += elapsed;
+        self.sys.windows.lent_ns += elapsed;
     }
 }

@@ -63,7 +63,7 @@ impl World<Partitions> {
     /// Every partition gets its entitlement, every pool its limit.
     fn hand_out(&mut self) {
         let windows = &mut self.sys.windows;
-        windows.close_excess();
+        windows.close_excess(&self.at);
         if self.spec.machine.hypervisor.policy == Policy::Prsm {
             let (window, capacity) = (self.spec.machine.hypervisor.window_ns, windows.capacity_ns);
             windows.hand_out_by_weight(&self.at, window, capacity);
