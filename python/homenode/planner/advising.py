@@ -31,6 +31,12 @@ from homenode.simulate.sweep.whole import InterruptedRuns
 
 _TRIES = 4
 """Times that layouts are chosen: simulations may contradict the solver."""
+_MOST_TRIES = 8
+"""The same where none holds so far,"""
+_WIDE = 3
+"""and how many are chosen then at least."""
+_ALIKE = 1e-4
+"""Difference of two limits that is none: solving leaves as much open."""
 _AGAIN = 2
 """Rounds of a search that begins where another one ended."""
 
@@ -91,16 +97,28 @@ class Advising:
             machine = [rule for rule in self.problem.rules if not rule.wished]
             proven = exact is not None and exact.layout([*machine, *rules])[1]
             return self._conflict(rules, proven=proven or search.proven)
-        now = (0, self.problem.space.now()[0])
-        for _ in range(_TRIES):
-            self.search.each(1.0, "solving the best by themselves")
-            chosen = self._chosen(best)
-            chosen += self._leaner(chosen)
-            answers = self._simulated([now, *chosen])
-            if not self._learnt(answers[1:]):
-                break
+        answers = self._confirmed(best)
         self.refuted = tuple(one for one in answers[1:] if one.breaks)
         return self._told(answers[0], answers[1:], best)
+
+    def _confirmed(self, best: int) -> list[Answer]:
+        """The layout as it is and the best others, which were chosen anew as often as simulations
+        taught something; where none holds more of them, so that it does not hang on how many are
+        told whether one is found.
+        """
+        width, good = best, False
+        for tried in range(1, _MOST_TRIES + 1):
+            self.search.each(1.0, "solving the best by themselves")
+            chosen = self._chosen(width)
+            chosen += self._leaner(chosen)
+            now, *others = self._simulated([(0, self.problem.space.now()[0]), *chosen])
+            good = good or any(self._is_better(one, now) for one in others)
+            learnt = self._learnt()
+            over = self.stopped or not chosen or (good and tried >= _TRIES)
+            if over or not (learnt or (not good and width < _WIDE)):
+                break
+            width = best if good else max(best, _WIDE)
+        return [now, *others]
 
     def _say_what_follows(self, runs: Runs, layouts: int) -> None:
         """Tell, after a search whose time is over, what that time does not count."""
@@ -219,10 +237,10 @@ class Advising:
         """Whether they can in what is told, or whether that is not known yet."""
         return bool(told.best) or told.late or told.stopped
 
-    def _learnt(self, answers: Sequence[Answer]) -> bool:
+    def _learnt(self) -> bool:
         """Whether simulations contradicted the solver, so that another search knows better."""
         base = self.base
-        if base is None or self.stopped or not any(one.breaks for one in answers):
+        if base is None or self.stopped:
             return False
         taught = [self._taught(at, base) for at in self.answers]
         return any(taught)
@@ -233,7 +251,8 @@ class Advising:
         if not told.runs:
             return False
         limits, forbidden = lessons(told.problem, told.runs, base, search.limits, told.groups)
-        if (limits == search.limits).all() and forbidden <= search.forbidden:
+        alike = np.allclose(limits, search.limits, rtol=0.0, atol=_ALIKE)
+        if alike and forbidden <= search.forbidden:
             return False
         search.stricter(limits, search.forbidden | forbidden, _AGAIN)
         return True
@@ -286,7 +305,9 @@ class Advising:
         return self._advice(now, (), words.CONFLICT, told, conflict=tuple(named))
 
     def _told(self, now: Answer, others: Sequence[Answer], best: int) -> Advice:
-        good = [one for one in others if self._is_better(one, now)]
+        # What held while the search went on counts as much as what was chosen last.
+        every = [*others, *(one for one in self._tried() if one not in others)]
+        good = [one for one in every if self._is_better(one, now)]
         good = self._told_apart(sorted(good, key=lambda one: -(one.saving.mean or 0.0)))[:best]
         refusals = self._refusals((good[0].saving.mean or 0.0) if good else 0.0)
         if not good:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from homenode.planner.confirm import Groups, looked_at
+from homenode.planner.guesses import Guess
 from homenode.planner.problem import Problem
 from homenode.planner.rules import excess_of
 from homenode.planner.solver import Floats
@@ -31,6 +32,7 @@ def lessons(
     """
     stricter, forbidden = limits.copy(), set()
     now = excess_of(problem.rules, problem.solved(problem.space.now()))[0]
+    guesses = [Guess(float(one)) for one in now]
     for row, run in runs.values():
         if run is base:
             continue
@@ -39,7 +41,9 @@ def lessons(
         at = looked_at(run, base, problem.held, groups)
         for index, rule in enumerate(problem.rules):
             ratio = rule.ratio(at)
-            if ratio is not None and ratio > 1 and excess[index] > -1:
+            if rule.guessed and excess[index] > -1:
+                guesses[index].hear(float(excess[index]), ratio, solved.options[0])
+            elif ratio is not None and ratio > 1 and excess[index] > -1:
                 # What was solved is wrong by this factor: so much less may be solved.
                 least = (1 + float(excess[index])) / ratio - 1 - _MARGIN
                 if least > now[index]:
@@ -52,6 +56,11 @@ def lessons(
             for partition in map(run.partitions.index, at.unsteady)
             if solved.options[0, partition]
         }
+    for index, rule in enumerate(problem.rules):
+        if rule.guessed:
+            stricter[index] = guesses[index].limit()
+            own = rule.partition
+            forbidden |= set() if own is None else guesses[index].forbidden(own)
     return np.asarray(stricter), forbidden
 
 

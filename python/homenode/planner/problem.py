@@ -15,6 +15,7 @@ from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario import Scenario
 from homenode.model.spec import Spec, zvm_of
 from homenode.planner.cost import Cost, Now, Solved
+from homenode.planner.guesses import guesses_of
 from homenode.planner.played import Played, Together
 from homenode.planner.rules import SLACK, Rule, excess_of, rules_of
 from homenode.planner.solver import Floats, NotSolvedError, Solver, offered
@@ -43,7 +44,8 @@ class Problem:
     @functools.cached_property
     def rules(self) -> list[Rule]:
         """What must hold."""
-        return rules_of(self.wishes, self.cost, self.solved_now)
+        rules = rules_of(self.wishes, self.cost, self.solved_now)
+        return [*rules, *guesses_of(rules, self.cost, self.solved_now)]
 
     def holding(self, names: Iterable[str]) -> Problem | None:
         """The same with these partitions held as they are; None where nothing else may change."""

@@ -6,7 +6,7 @@ name and, where the scenario's file says them, a place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,6 +65,10 @@ class Rule:
     """Of a simulated layout, what there is by what is allowed; None where it is not known."""
     linear: tuple[str, Any] | None = None
     """What it is to an exact solver, which knows homes, entitlements and numbers of changes."""
+    partition: int | None = None
+    """Whose response it is about."""
+    guessed: bool = False
+    """Whether it stands for one of which the solver knows nothing: see `guesses`."""
 
     def __str__(self) -> str:
         """Its name, with its place."""
@@ -75,7 +79,7 @@ def rules_of(wishes: Wishes, cost: Cost, solved_now: Solved) -> list[Rule]:
     """All rules, those of the machine first."""
     return [
         *_of_machine(wishes, cost, solved_now),
-        *_of_response(wishes, cost),
+        *_of_response(wishes, cost, solved_now),
         *_of_room(wishes, cost),
         *_of_place(wishes, cost),
     ]
@@ -178,7 +182,7 @@ def _memory(cost: Cost, solved: Solved) -> Floats:
     return np.asarray(np.sum(parts, axis=0))
 
 
-def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
+def _of_response(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
     limited = set()
     for row, limit in enumerate(wishes.told.limit):
         told = {"response": limit.response, "p95": limit.p95}
@@ -200,17 +204,25 @@ def _of_response(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
                     where = wishes.where("limit", row, word)
                     title = f"{word} of {name} under {TIME.format(most)}"
                     yield _response(title, index, name, word, float(most), where)
+    told_of = {name for word, name in limited if word == "response"}
+    yield from _of_slower(wishes, cost, now, {*cost.held, *wishes.told.gives_way, *told_of})
+
+
+def _of_slower(wishes: Wishes, cost: Cost, now: Solved, free: Collection[str]) -> Iterator[Rule]:
+    """All but those that are free to be slower answer about as soon as now: where it is not solved
+    how soon that is, simulations alone tell.
+    """
     slower = wishes.told.slower
     for index, name in enumerate(cost.names):
         before = float(cost.now.response_ns[index])
-        is_told = (
-            name in cost.held or name in wishes.told.gives_way or ("response", name) in limited
-        )
-        if is_told or not np.isfinite(before) or before <= 0:
+        known = np.isfinite(before) and before > 0
+        late = cost.holds_now and now.figures.steady[0, index] <= 0
+        if name in free or (not known and (late or cost.solver.silent[index])):
             continue
         where = wishes.where("slower")
         title = f"response of {name} at most {100 * slower:g} % longer"
-        rule = _response(title, index, name, "response", before * (1 + slower), where)
+        most = before * (1 + slower) if known else np.nan
+        rule = _response(title, index, name, "response", most, where)
         ratio = _longer(name, slower)
         excess = _but_now(rule.excess) if cost.holds_now else rule.excess
         yield replace(rule, excess=excess, in_words=_how_long(name, ratio, slower), ratio=ratio)
@@ -244,7 +256,9 @@ def _response(
         found = ratio(told)
         return None if found is None or found <= 1 else f"it is {found * most / 1e6:.3g} ms"
 
-    return Rule(title, excess, where, in_words=in_words, simulated=True, ratio=ratio)
+    return Rule(
+        title, excess, where, in_words=in_words, simulated=True, ratio=ratio, partition=index
+    )
 
 
 def _longer(name: str, slower: float) -> Callable[[Simulated], float | None]:
@@ -283,7 +297,10 @@ def _of_room(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
 
     def used(most: float) -> Callable[[Solved], Floats]:
         # Where all are to stay unused, none is allowed: no layout keeps it.
-        return lambda s: np.maximum(s.figures.cores.sum(axis=1) / max(most, SLACK) - 1, 0)
+        return lambda s: s.figures.cores.sum(axis=1) / max(most, SLACK) - 1
+
+    def share(most: float) -> Callable[[Simulated], float]:
+        return lambda t: t.cores / max(most, SLACK)
 
     def uses(most: float) -> Callable[[Simulated], str | None]:
         return lambda t: f"{t.cores:.2f} cores are used" if t.cores > most else None
@@ -291,7 +308,8 @@ def _of_room(wishes: Wishes, cost: Cost) -> Iterator[Rule]:
     if told.headroom:
         most = active * (1 - told.headroom)
         title = f"headroom of {100 * told.headroom:g} %"
-        yield Rule(title, used(most), wishes.where("headroom"), in_words=uses(most), simulated=True)
+        where = wishes.where("headroom")
+        yield Rule(title, used(most), where, in_words=uses(most), simulated=True, ratio=share(most))
     if told.node_lost:
         yield from _node_lost(wishes, cost, used, uses)
     for row, licence in enumerate(told.licence):
