@@ -306,9 +306,8 @@ impl State {
         let doing = &mut self.doing[at];
         if filled.returns {
             let load = &doing.load;
-            let running: f64 = (1..THREADS).map(|busy| load.with[busy] * busy as f64).sum();
             let balanced = form.balances_per_ns / load.bursts_per_ns.max(1e-18);
-            let stray = filled.astray(running, load.full, balanced);
+            let stray = filled.astray(load.threads(), load.full, balanced);
             doing.stray += 0.5 * (stray - doing.stray);
         }
     }
@@ -331,7 +330,12 @@ impl State {
         let arrivals = asked.unwrap_or_else(|| doing.handled.answered(demand, part));
         let (vps, all) = (filled.vps(), form.filled.vps());
         let is_known = vps == all && !filled.is_held();
-        let known = if is_known { &form.known[..] } else { &[] };
+        let returning = filled.returning(doing.load.threads());
+        let known = if is_known && !filled.returns {
+            &form.known[..]
+        } else {
+            &returning[..]
+        };
         let arrivals = if vps < all {
             arrivals.at_first(vps, all)
         } else {

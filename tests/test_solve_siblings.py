@@ -1,0 +1,52 @@
+"""Threads of a core, solved: who runs beside whom where few cores are fed by one queue."""
+
+from __future__ import annotations
+
+import pytest
+
+from homenode.simulate.scenario import Scenario
+
+POWER = """
+[machine]
+model = "ibm-power-e1080"
+[[partition]]
+name = "a"
+smt = {smt}
+processors = {{ mode = "dedicated", cores = {cores} }}
+memory = "8 GiB"
+guest = {{ os = "{os}" }}
+workload = {{ kind = "transactions", rate = "{rate}/s", profile = {profile} }}
+[run]
+warmup = "500 ms"
+duration = "2 s"
+"""
+PROFILE = '{ base = "oltp", instructions = 2e6 }'
+
+
+def power(cores: int, smt: int, rate: int, os: str = "linux") -> Scenario:
+    text = POWER.format(cores=cores, smt=smt, rate=rate, os=os, profile=PROFILE)
+    return Scenario.from_toml(text, "power.toml")
+
+
+def figures(scenario: Scenario) -> tuple[float, float]:
+    """Core time of a transaction and response, solved, by those of a run."""
+    found = []
+    for answer in (scenario.solve(), scenario.run()):
+        metric = [answer.metric("a", key).mean for key in ("physc", "etr_per_s")]
+        response = answer.metric("a", "response_ms_mean").mean
+        found.append(((metric[0] or 0.0) / (metric[1] or 1.0), response or 0.0))
+    (cores, response), (run_cores, run_response) = found
+    return cores / run_cores, response / run_response
+
+
+@pytest.mark.parametrize(("smt", "rate"), [(8, 500), (8, 1000), (4, 2000)])
+def test_on_one_core_a_linux_guest_uses_what_an_aix_does(smt: int, rate: int) -> None:
+    linux, aix = (power(1, smt, rate, os).solve().metric("a", "physc") for os in ("linux", "aix"))
+    assert linux.mean == pytest.approx(aix.mean, rel=0.005)
+
+
+@pytest.mark.parametrize(("cores", "smt", "rate"), [(2, 8, 1900), (8, 2, 11500)])
+def test_new_threads_take_idle_cores_before_they_share_one(cores: int, smt: int, rate: int) -> None:
+    used, responds = figures(power(cores, smt, rate))
+    assert used == pytest.approx(1.0, abs=0.03)
+    assert responds == pytest.approx(1.0, abs=0.06)
