@@ -2,6 +2,7 @@
 
 use crate::cost::{Book, Class, Others, Spent, Times, Wants};
 use crate::ids::ChipId;
+use crate::steady::hosts::own::{self, Paces};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{classes, Caches, Doing, Site, State};
@@ -240,7 +241,7 @@ impl State {
         let usual = usual_threads(&self.doing[at], form);
         let main = sites.iter().map(|site| site.share).fold(0.0, f64::max);
         let kept = self.is_kept(); // Who is beside one of its threads there is told apart.
-        let mut rates = [0.0; THREADS];
+        let (mut rates, mut paces) = ([0.0; THREADS], Paces::default());
         for index in 0..sites.len() {
             let (before, rest) = sites.split_at_mut(index);
             let site = &mut rest[0];
@@ -263,12 +264,15 @@ impl State {
                 follow(&mut site.classes, &before[0].classes, usual);
             }
             if let Some(crowd) = &site.crowd {
+                let by_number = own::rates(site);
                 site.classes[1] = Class::mean(crowd.iter().copied().zip(&site.classes).skip(1));
+                paces.add(site, by_number);
             }
             add_rates(&mut rates, site.share, &site.classes);
         }
         let doing = &mut self.doing[at];
         doing.sites = sites;
+        doing.by_number_ns = paces.ns();
         for (ns, rate) in doing.ns.iter_mut().zip(rates).skip(1) {
             *ns = 1.0 / rate;
         }
@@ -316,9 +320,8 @@ impl State {
         let doing = &mut self.doing[at];
         if filled.returns {
             let load = &doing.load;
-            let running: f64 = (1..THREADS).map(|busy| load.with[busy] * busy as f64).sum();
             let balanced = form.balances_per_ns / load.bursts_per_ns.max(1e-18);
-            let stray = filled.astray(running, load.full, balanced);
+            let stray = filled.astray(load.threads(), load.full, balanced);
             doing.stray += 0.5 * (stray - doing.stray);
         }
     }
@@ -341,7 +344,13 @@ impl State {
         let arrivals = asked.unwrap_or_else(|| doing.handled.answered(demand, part));
         let (vps, all) = (filled.vps(), form.filled.vps());
         let is_known = vps == all && !filled.is_held();
-        let known = if is_known { &form.known[..] } else { &[] };
+        let paced = doing.paced(form).filter(|_| is_known);
+        let returning = filled.returning(doing.load.threads());
+        let known = match &paced {
+            Some(known) => &known[..],
+            None if is_known && !filled.returns => &form.known[..],
+            None => &returning[..],
+        };
         let arrivals = if vps < all {
             arrivals.at_first(vps, all)
         } else {
@@ -360,6 +369,9 @@ impl State {
             }
             None => chain::load(arrivals, &rates, filled, known, cap),
         };
+        if paced.is_some() {
+            doing.load.with[1] = doing.load.vps;
+        }
         let alike = demand
             .alike
             .filter(|_| form.lock.is_none() && form.serves.is_none());

@@ -117,7 +117,13 @@ impl State {
             }
         };
         let streams: Vec<Stream> = form.each_workload().map(stream).collect();
-        let (mut all, each) = mixture::loads(&streams, filled, &form.known);
+        let returning = filled.returning(whole.load.threads());
+        let known = if filled.returns {
+            &returning
+        } else {
+            &form.known
+        };
+        let (mut all, each) = mixture::loads(&streams, filled, known);
         for ((workload, of), mut load) in form.each_workload().zip(each) {
             load.overrun |= handled.is_short(&of.demand, part);
             all.overrun |= load.overrun;

@@ -8,6 +8,7 @@ pub(in crate::steady) mod fair;
 pub(in crate::steady) mod idle_cores;
 pub(in crate::steady) mod keepers;
 pub(in crate::steady) mod neighbours;
+pub(in crate::steady) mod own;
 pub(in crate::steady) mod pauses;
 pub(in crate::steady) mod quotas;
 pub(in crate::steady) mod run_queues;

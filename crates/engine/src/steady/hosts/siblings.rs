@@ -12,6 +12,7 @@
 
 use crate::spec::Policy;
 use crate::steady::hosts::idle_cores::{takes, Stay, SCARCELY};
+use crate::steady::hosts::own::{differ, numbers, Own};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Unit};
 use crate::steady::layout::state::{Crowd, Doing, State};
@@ -23,6 +24,9 @@ use crate::steady::queues::visits::Visit;
 /// How long a thread runs beside another before balancing has found an idle core for it [ns]:
 /// intervals of some tens of milliseconds. Assumed, 10 to 100 ms.
 const FOUND_NS: f64 = 30e6;
+
+/// Others that come and go, of which there are as many at least where any are met.
+const FEW: f64 = 0.05;
 
 /// What runs on the processors of a lot on a chip.
 #[derive(Clone, Debug, Default)]
@@ -52,12 +56,19 @@ impl State {
             } else {
                 staying(doing, form)
             };
-            let each = doing.load.vps / f64::from(form.filled.vps());
+            let mine = Mine {
+                partition,
+                stays,
+                own: Own::of(doing, form),
+                seats: lots.seats(partition, f64::from(form.filled.vps())),
+            };
             for site in &mut doing.sites {
-                let found = lots.around((partition, site.chip), (stays, each));
+                let found = lots.around((partition, site.chip));
                 if found.weight > 0.0 {
-                    let crowd = found.crowd.map(|share| share / found.weight);
-                    site.crowd = (host.siblings > 1).then_some(crowd);
+                    if host.siblings > 1 {
+                        site.crowd = Some(lots.crowd(&mine, site.chip));
+                        site.by_number = lots.by_number(&mine, site.chip, form.filled.vps());
+                    }
                     site.comers = found.comers;
                     let each = site.comers.iter_mut();
                     each.for_each(|(chance, _)| *chance /= found.weight);
@@ -77,13 +88,22 @@ impl State {
 #[derive(Default)]
 struct Around {
     weight: f64,
-    crowd: Crowd,
     /// Who comes to the processor that one has left: some with a chance, or others.
     comers: Vec<(f64, Vec<Visit>)>,
     /// Who comes to each processor beside it.
     visits: Vec<Visit>,
     /// Who alone has one beside it, each with its chance.
     neighbours: Vec<(f64, Visit)>,
+}
+
+/// A partition whose threads are looked at.
+struct Mine {
+    partition: usize,
+    /// Share of its time in which it stays, see [`Crowded::crowd`].
+    stays: f64,
+    own: Own,
+    /// How many of its threads are where, by lot and place there.
+    seats: Vec<Vec<f64>>,
 }
 
 /// The lots of a host, and who runs there.
@@ -109,53 +129,119 @@ impl<'a> Lots<'a> {
         }
     }
 
-    /// What a partition finds on a chip; `stays` and `each` are as of [`Crowded::crowd`].
-    fn around(&self, (partition, chip): (usize, usize), (stays, each): (f64, f64)) -> Around {
-        let siblings = self.host.siblings;
-        let mut sum = Around::default();
+    /// How many of so many threads of a partition are where, by lot and place there.
+    fn seats(&self, partition: usize, vps: f64) -> Vec<Vec<f64>> {
+        let of = |on: &Vec<(usize, Crowded)>| vec![0.0; on.len()];
+        let mut seats: Vec<_> = self.crowded.iter().map(of).collect();
+        let chips = |on: &[(usize, Crowded)], chip| on.iter().position(|(of, _)| *of == chip);
+        let own = |unit: &&Unit| unit.partition == partition;
+        for unit in self.host.units.iter().filter(own) {
+            for (lot, _) in &unit.lots {
+                for seat in &unit.seats {
+                    if let Some(at) = chips(&self.crowded[*lot], seat.0) {
+                        seats[*lot][at] += vps * unit.share * self.host.both(unit, *lot, *seat);
+                    }
+                }
+            }
+        }
+        seats
+    }
+
+    /// Where a partition runs on a chip: share of its time, lot and place there.
+    fn places(&self, partition: usize, chip: usize) -> Vec<(f64, usize, usize)> {
+        let mut found = Vec::new();
         let own = |unit: &&Unit| unit.partition == partition;
         for unit in self.host.units.iter().filter(own) {
             let there = unit.seats.iter().find(|(at, _)| *at == chip);
             let Some((_, share)) = there else { continue };
             for (lot, _) in &unit.lots {
                 let on = &self.crowded[*lot];
-                let Some((_, of)) = on.iter().find(|(at, _)| *at == chip) else {
-                    continue;
-                };
-                let mix = self.mixed(*lot, of.crowd(siblings, stays, each));
-                let mix = handling(siblings, mix, of.handling);
-                let by = unit.share * self.host.both(unit, *lot, (chip, *share));
-                sum.weight += by;
-                let (comers, beside) = match self.host.policy {
-                    Policy::Credit2 => (of.take_idle(siblings), of.beside_it(siblings)),
-                    _ => (vec![(1.0, of.visits([0.0, of.taken()]))], Vec::new()),
-                };
-                if self.host.policy != Policy::Credit2 {
-                    let alone = of.neighbours(siblings);
-                    let alone = alone.map(|(chance, visit)| (by * chance, visit));
-                    sum.neighbours.extend(alone);
+                if let Some(at) = on.iter().position(|(of, _)| *of == chip) {
+                    let by = unit.share * self.host.both(unit, *lot, (chip, *share));
+                    found.push((by, *lot, at));
                 }
-                let each = comers.into_iter().filter(|(chance, _)| *chance > 0.0);
-                sum.comers
-                    .extend(each.map(|(chance, visits)| (by * chance, visits)));
-                sum.visits.extend(beside.into_iter().map(|visit| Visit {
-                    per_ns: by * visit.per_ns,
-                    ..visit
-                }));
-                let pairs = sum.crowd.iter_mut().zip(mix);
-                pairs.for_each(|(sum, mix)| *sum += by * mix);
             }
+        }
+        found
+    }
+
+    /// Who is beside a partition's threads on a chip, on the mean over their time.
+    fn crowd(&self, mine: &Mine, chip: usize) -> Crowd {
+        self.beside((mine, mine.own), chip, |of, _| (of.busy, of.variance))
+    }
+
+    /// The same by how many of its threads have work; nothing where that is of no account.
+    fn by_number(&self, mine: &Mine, chip: usize, vps: u32) -> Vec<Crowd> {
+        let while_there = |there: f64| {
+            let own = mine.own.while_there(there);
+            self.beside((mine, own), chip, |of, seats| of.given(own, seats))
+        };
+        let ends = [1.0, f64::from(vps)].map(while_there);
+        if vps < 2 || !differ(&ends[0], &ends[1]) {
+            return Vec::new();
+        }
+        numbers(vps).map(while_there).collect()
+    }
+
+    /// Who is beside its threads on a chip, where so many run on the processors of a lot there, as
+    /// mean and variance.
+    fn beside(
+        &self,
+        (mine, now): (&Mine, Own),
+        chip: usize,
+        run: impl Fn(&Crowded, f64) -> (f64, f64),
+    ) -> Crowd {
+        let siblings = self.host.siblings;
+        let (mut sum, mut weight) = ([0.0; THREADS], 0.0);
+        for (by, lot, at) in self.places(mine.partition, chip) {
+            let (of, seats) = (&self.crowded[lot][at].1, mine.seats[lot][at]);
+            let best = of.spread_out(siblings, run(of, seats));
+            let own = now.each() - now.more(seats - 1.0);
+            let mix = of.crowd(siblings, (mine.stays, best), own);
+            let mix = handling(siblings, self.mixed(lot, mix, (mine, now)), of.handling);
+            weight += by;
+            let pairs = sum.iter_mut().zip(mix);
+            pairs.for_each(|(sum, mix)| *sum += by * mix);
+        }
+        sum.map(|share| share / f64::max(weight, 1e-12))
+    }
+
+    /// Who comes to a partition's processors on a chip.
+    fn around(&self, (partition, chip): (usize, usize)) -> Around {
+        let siblings = self.host.siblings;
+        let mut sum = Around::default();
+        for (by, lot, at) in self.places(partition, chip) {
+            let of = &self.crowded[lot][at].1;
+            sum.weight += by;
+            let (comers, beside) = match self.host.policy {
+                Policy::Credit2 => (of.take_idle(siblings), of.beside_it(siblings)),
+                _ => (vec![(1.0, of.visits([0.0, of.taken()]))], Vec::new()),
+            };
+            if self.host.policy != Policy::Credit2 {
+                let alone = of.neighbours(siblings);
+                let alone = alone.map(|(chance, visit)| (by * chance, visit));
+                sum.neighbours.extend(alone);
+            }
+            let each = comers.into_iter().filter(|(chance, _)| *chance > 0.0);
+            sum.comers
+                .extend(each.map(|(chance, visits)| (by * chance, visits)));
+            sum.visits.extend(beside.into_iter().map(|visit| Visit {
+                per_ns: by * visit.per_ns,
+                ..visit
+            }));
         }
         sum
     }
 
     /// Some siblings of a lot's processors are of other lots.
-    fn mixed(&self, lot: usize, mut mix: Crowd) -> Crowd {
+    fn mixed(&self, lot: usize, mut mix: Crowd, (mine, now): (&Mine, Own)) -> Crowd {
         let around = &self.host.lots[lot].beside;
         let own = around[lot];
         for (other, beside) in around.iter().enumerate() {
             if other != lot && *beside > 0.0 {
-                let others = binomial(self.host.siblings, self.busy[other].min(1.0));
+                let more = now.more(mine.seats[other].iter().sum());
+                let busy = self.busy[other] + more / self.host.lots[other].cpus;
+                let others = binomial(self.host.siblings, busy.clamp(0.0, 1.0));
                 for (mine, theirs) in mix.iter_mut().zip(others) {
                     *mine += beside * (theirs - *mine) / (own + beside).max(1e-9);
                 }
@@ -208,7 +294,7 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
         let (doing, form) = (&doing[unit.partition], forms[unit.partition]);
         let vps = f64::from(form.filled.vps());
         let load = &doing.load;
-        let pairs = (load.vps_variance + load.vps * load.vps - load.vps).max(0.0);
+        let own = Own::of(doing, form);
         for (lot, _) in &unit.lots {
             for (chip, share) in &unit.seats {
                 let Some((_, of)) = found[*lot].iter_mut().find(|(at, _)| at == chip) else {
@@ -216,18 +302,11 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
                 };
                 let share = unit.share * host.both(unit, *lot, (*chip, *share));
                 let busy = share * doing.cores();
-                // So many of all, taken as they come.
-                let beside = if vps > 1.0 {
-                    let seats = share * vps;
-                    pairs * (seats * (seats - 1.0)).max(0.0) / (vps * (vps - 1.0))
-                } else {
-                    0.0
-                };
                 of.busy += busy;
                 let stays = staying(doing, form);
                 of.staying += busy * stays;
                 of.coming += share * (1.0 - stays) * doing.in_use;
-                of.variance += (busy + beside - busy * busy).max(0.0);
+                of.variance += own.varies(share * vps, busy);
                 let each = if host.policy == Policy::Credit2 {
                     [0.0, share * doing.served * load.vps]
                 } else {
@@ -245,11 +324,11 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
 }
 
 impl Crowded {
-    /// Of a thread that is with one of the chance `stays` where most cores are idle; `own` is the
-    /// share of the time in which itself is busy.
-    fn crowd(&self, siblings: usize, stays: f64, own: f64) -> Crowd {
-        let best = self.spread_out(siblings);
-        let any = binomial(siblings, self.beside(siblings, own).iter().sum());
+    /// Of a thread that is with one of the chance `stays` where most cores are idle, beside those
+    /// that are there then; `own` is the share of the time in which itself is busy.
+    fn crowd(&self, siblings: usize, (stays, best): (f64, Crowd), own: f64) -> Crowd {
+        let comes = 1.0 - stays;
+        let any = binomial(siblings, self.beside(siblings, (own, comes)).iter().sum());
         let mut crowd = [0.0; THREADS];
         for (crowd, (best, any)) in crowd.iter_mut().zip(best.into_iter().zip(any)) {
             *crowd = stays * best + (1.0 - stays) * any;
@@ -263,10 +342,12 @@ impl Crowded {
     /// that come and go are first on the cores that are left, one on each. Beyond that they are on
     /// any processor that is idle, as many beside those that stay as there are such, and each goes
     /// back to where it was.
-    fn beside(&self, siblings: usize, own: f64) -> [f64; 2] {
+    ///
+    /// Of them one is no sibling of his own, for the part of his time in which he `comes`.
+    fn beside(&self, siblings: usize, (own, comes): (f64, f64)) -> [f64; 2] {
         let left = (self.cpus - self.staying).max(1.0);
-        let come = self.coming.max(1e-9);
-        let each = (self.busy - self.staying - own) / (come.min(left) - 1.0).max(1.0);
+        let others = (self.coming.min(left) - comes).max(FEW);
+        let each = (self.busy - self.staying - comes * own) / others;
         let [for_good, others] = self.seated(siblings);
         [for_good, others * each.clamp(0.0, 1.0)]
     }
@@ -368,7 +449,7 @@ impl Crowded {
     /// Who runs on each sibling of a processor.
     fn beside_it(&self, siblings: usize) -> Vec<Visit> {
         if siblings > 1 {
-            self.visits(self.beside(siblings, 0.0))
+            self.visits(self.beside(siblings, (0.0, 1.0)))
         } else {
             Vec::new()
         }
@@ -381,13 +462,22 @@ impl Crowded {
         ((self.coming / left - 1.0).max(0.0) * each).clamp(0.0, 1.0)
     }
 
-    /// As few together as can be.
-    fn spread_out(&self, siblings: usize) -> Crowd {
+    /// Mean and variance of how many run there, while so many of one partition have work, of which
+    /// such a number has its place there.
+    fn given(&self, own: Own, seats: f64) -> (f64, f64) {
+        let (mean, varies) = (own.runs(seats), own.varies(seats, own.runs(seats)));
+        let (now, still) = own.of_seats_now(seats);
+        let busy = (self.busy - mean + now).clamp(1e-9, self.cpus);
+        (busy, (self.variance - varies).max(0.0) + still)
+    }
+
+    /// As few together as can be, of so many on the mean and with such a variance.
+    fn spread_out(&self, siblings: usize, (busy, variance): (f64, f64)) -> Crowd {
         let cores = self.cpus / siblings as f64;
         let least = |threads: usize| {
             let below = threads as f64 - 1.0;
             // Cores with so many at least: what is beyond so many on each, up to one more.
-            let beyond = |bound: f64| mean_beyond(self.busy, self.variance, bound);
+            let beyond = |bound: f64| mean_beyond(busy, variance, bound);
             let upper = if threads == siblings {
                 0.0
             } else {
@@ -444,85 +534,4 @@ fn binomial(siblings: usize, chance: f64) -> Crowd {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::steady::queues::visits::left_at_one_of;
-
-    /// Eighteen cores of two threads, on which so many stay and others come and go.
-    fn some(staying: f64, coming: f64, each: f64) -> Crowded {
-        Crowded {
-            cpus: 36.0,
-            busy: staying + coming * each,
-            staying,
-            coming,
-            ..Crowded::default()
-        }
-    }
-
-    #[test]
-    fn whoever_has_a_core_left_for_him_runs_alone() {
-        assert_eq!(some(6.0, 12.0, 0.3).beside(2, 0.3), [0.0; 2]);
-        assert_eq!(some(0.0, 18.0, 0.3).beside(2, 0.3), [0.0; 2]);
-    }
-
-    #[test]
-    fn where_those_that_stay_have_all_cores_who_comes_is_beside_them() {
-        for staying in [18.0, 20.0, 30.0] {
-            let [for_good, others] = some(staying, 3.0, 0.1).beside(2, 0.1);
-            assert!((for_good - 1.0).abs() < 1e-9 && others < 1e-9, "{staying}");
-        }
-    }
-
-    #[test]
-    fn a_thread_for_each_processor_finds_any_of_the_others() {
-        let [for_good, others] = some(0.0, 36.0, 0.3).beside(2, 0.3);
-        assert!(for_good == 0.0 && (others - 0.3).abs() < 1e-9, "{others}");
-    }
-
-    #[test]
-    fn more_that_stay_more_that_come_and_busier_ones_are_met_more_often() {
-        let met = |staying, coming, each| -> f64 {
-            let found: [f64; 2] = some(staying, coming, each).beside(2, each);
-            found.iter().sum()
-        };
-        let rises = |chances: [f64; 4]| {
-            assert!(
-                chances.windows(2).all(|pair| pair[0] < pair[1]),
-                "{chances:?}"
-            );
-        };
-        rises([10.0, 12.0, 15.0, 17.0].map(|staying| met(staying, 9.0, 0.2)));
-        rises([9.0, 11.0, 15.0, 26.0].map(|coming| met(10.0, coming, 0.2)));
-        rises([0.1, 0.2, 0.4, 0.8].map(|each| met(4.0, 20.0, each)));
-    }
-
-    /// Chance that nobody has come to a processor meanwhile, with so many for good beside eight
-    /// that work and rest for 20 us.
-    fn untouched(for_good: f64) -> f64 {
-        let coming = Stay {
-            cores: 4.0,
-            stay_ns: 20e3,
-            away_ns: 20e3,
-        };
-        let all = Crowded {
-            variance: 2.0,
-            stays: [Vec::new(), vec![coming]],
-            ..some(for_good, 8.0, 0.5)
-        };
-        let comers = all.take_idle(2);
-        let chances: f64 = comers.iter().map(|(chance, _)| chance).sum();
-        assert!((chances - 1.0).abs() < 1e-9);
-        left_at_one_of(&comers, 20e3, f64::INFINITY).untouched
-    }
-
-    #[test]
-    fn whoever_comes_takes_a_free_core_but_where_hardly_one_is_free_goes_back() {
-        // Of ten idle cores hardly one has been taken, of two each.
-        let [many, few] = [4.0, 12.0].map(untouched);
-        assert!(many > 0.95 && few < 0.6, "{many} {few}");
-        // Those that are free now and then are taken, but one's own is hardly ever one of them.
-        let rises = [13.0, 14.0, 16.0, 17.0].map(untouched);
-        assert!(rises.windows(2).all(|two| two[0] < two[1]), "{rises:?}");
-        assert!(rises[3] > 0.95, "{rises:?}");
-    }
-}
+mod tests;

@@ -56,6 +56,9 @@ pub(in crate::steady) struct Site {
     pub reload_ns: f64,
     /// On a host, the share of its time by how many threads are busy on its core.
     pub crowd: Option<Crowd>,
+    /// The same by how many of its partition's threads have work, for
+    /// [some numbers](crate::steady::hosts::own::numbers); nothing where that is of no account.
+    pub by_number: Vec<Crowd>,
     /// On a host, whose threads are beside one, with their shares; nobody where all are its like.
     pub company: Vec<(usize, f64)>,
     /// The same where threads keep their processors.
@@ -152,6 +155,8 @@ pub(in crate::steady) struct Doing {
     pub due: f64,
     /// Time of an instruction, by busy threads, mean over the chips [ns].
     pub ns: [f64; THREADS],
+    /// The same on a host, by how many threads have work, as of [`Site::by_number`].
+    pub by_number_ns: Vec<f64>,
     pub load: Load,
     /// Share of the time with work in which a dispatch holds a virtual processor up.
     pub stalled: f64,
@@ -311,6 +316,7 @@ impl Doing {
         *self = Self {
             sites,
             ns: other.ns,
+            by_number_ns: other.by_number_ns.clone(),
             load: other.load,
             ..*other
         };

@@ -47,6 +47,12 @@ pub(in crate::steady) struct Load {
 }
 
 impl Load {
+    /// Busy threads.
+    pub fn threads(&self) -> f64 {
+        let with = self.with.iter().enumerate();
+        with.map(|(threads, vps)| threads as f64 * vps).sum()
+    }
+
     /// What was told as if virtual processors were slow waits together now and then: so much fewer
     /// bursts come to one without work, and so many are queued at least.
     pub fn wait_together(&mut self, fewer: f64, queued: f64) {

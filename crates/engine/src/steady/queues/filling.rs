@@ -1,5 +1,7 @@
 //! Which virtual processors a guest's busy threads are on.
 
+mod apart;
+
 use crate::guest::filled;
 use crate::spec::{Partition, Smt};
 
@@ -243,7 +245,7 @@ impl Filled {
     /// threads, how many there are.
     pub fn each(self, threads: u32, mut each: impl FnMut(usize, f64)) {
         if self.stray > LITTLE && threads < self.threads() {
-            return self.each_astray(f64::from(threads), each);
+            return self.each_astray(threads, each);
         }
         if threads < self.vps * self.first {
             if self.first > 1 && !self.settled {
@@ -267,32 +269,53 @@ impl Filled {
         }
     }
 
-    /// Shares of the first threads and of the others that are busy.
-    fn busy(self, threads: f64) -> (f64, f64) {
-        let (vps, others) = (f64::from(self.vps), f64::from(self.vps * (self.smt - 1)));
-        let least = (threads - vps).max(0.0);
-        let come = (threads - self.stay).max(0.0);
-        let astray = (self.stray * come).max(least).min(others);
-        let most = 1.0 - 1e-9;
-        (
-            ((threads - astray) / vps).min(1.0),
-            (astray / others).min(most),
-        )
+    /// Of so many busy threads those that are beside the first ones: the two whole numbers about
+    /// their mean, each with its chance.
+    fn beside_first(self, threads: u32) -> [(u32, f64); 2] {
+        let others = f64::from(self.others().min(threads));
+        let least = f64::from(threads.saturating_sub(self.vps));
+        let come = (f64::from(threads) - self.stay).max(0.0);
+        let mean = (self.stray * come).max(least).min(others);
+        let low = mean.floor();
+        [
+            (low as u32, 1.0 - (mean - low)),
+            ((low + 1.0).min(others) as u32, mean - low),
+        ]
     }
 
-    fn each_astray(self, threads: f64, mut each: impl FnMut(usize, f64)) {
-        let (first, other) = self.busy(threads);
-        let others = self.smt - 1;
-        let mut chance = (1.0 - other).powi(others as i32);
-        let ratio = other / (1.0 - other).max(1e-12);
-        for busy in 0..=others {
-            let vps = f64::from(self.vps) * chance;
-            if busy > 0 {
-                each(busy as usize, vps * (1.0 - first));
+    /// Threads that are no virtual processor's first.
+    fn others(self) -> u32 {
+        self.vps * (self.smt - 1)
+    }
+
+    /// The first threads that are busy are any of them, and so are the others, of as many as there
+    /// are in all: with one virtual processor all are on that.
+    fn each_astray(self, threads: u32, mut each: impl FnMut(usize, f64)) {
+        for (astray, chance) in self.beside_first(threads) {
+            let first = f64::from(threads - astray) / f64::from(self.vps);
+            for busy in 0..self.smt {
+                let of_one = drawn((self.others(), astray), self.smt - 1, busy);
+                let vps = f64::from(self.vps) * chance * of_one;
+                if busy > 0 {
+                    each(busy as usize, vps * (1.0 - first));
+                }
+                each(busy as usize + 1, vps * first);
             }
-            each(busy as usize + 1, vps * first);
-            chance *= ratio * f64::from(others - busy) / f64::from(busy + 1);
         }
+    }
+
+    /// Chance that a virtual processor is without work, and shares of the first threads and of the
+    /// others that are busy.
+    fn idle_and_busy(self, threads: u32) -> (f64, [f64; 2]) {
+        let (mut idle, mut busy) = (0.0, [0.0; 2]);
+        for (astray, chance) in self.beside_first(threads) {
+            let first = f64::from(threads - astray) / f64::from(self.vps);
+            let alone = drawn((self.others(), astray), self.smt - 1, 0);
+            idle += chance * (1.0 - first) * alone;
+            busy[0] += chance * first;
+            busy[1] += chance * f64::from(astray) / f64::from(self.others());
+        }
+        (idle, busy)
     }
 
     /// Share of the bursts that run astray, if while so many threads are busy all virtual
@@ -323,14 +346,28 @@ impl Filled {
         if self.smt == 1 || threads >= self.threads() {
             return f64::from(u8::from(threads >= self.vps));
         }
-        let (first, other) = self.busy(f64::from(threads));
-        let idle = f64::from(self.vps) * (1.0 - first);
-        let beside = 1.0 - (1.0 - other).powi(self.smt as i32 - 1);
-        if idle < 0.5 {
-            1.0
-        } else {
-            beside.powf(idle)
+        let full = |(astray, chance)| chance * self.all_beside(self.vps + astray - threads, astray);
+        self.beside_first(threads).map(full).iter().sum()
+    }
+
+    /// Chance that each of so many virtual processors whose first thread is idle has one of those
+    /// that are astray: of the ones that are left when one has been found to have some.
+    fn all_beside(self, vps: u32, astray: u32) -> f64 {
+        let (mut chance, mut left) = (1.0, f64::from(astray));
+        let of_one = self.smt - 1;
+        for at in 0..vps.min(self.vps) {
+            let slots = (self.vps - at) * of_one;
+            let (low, part) = (left.floor(), left - left.floor());
+            let none = |astray: f64| drawn((slots, astray as u32), of_one, 0);
+            let some = 1.0 - none(low) - part * (none(low + 1.0) - none(low));
+            chance *= some;
+            if chance < LITTLE {
+                return 0.0;
+            }
+            let mean = left * f64::from(of_one) / f64::from(slots);
+            left = (left - mean / some).max(0.0);
         }
+        chance
     }
 
     /// The same of those on one's own chip, each as likely to have work as any of the others.
@@ -339,9 +376,8 @@ impl Filled {
         if self.near >= 1.0 || self.smt == 1 {
             return self.full(threads);
         }
-        let (first, other) = self.busy(f64::from(threads));
         let all = f64::from(self.vps);
-        let with = all * (1.0 - (1.0 - first) * (1.0 - other).powi(self.smt as i32 - 1));
+        let with = all * (1.0 - self.idle_and_busy(threads).0);
         let mut chance = 1.0;
         for at in 0..near.ceil() as u32 {
             let at = f64::from(at);
@@ -403,10 +439,7 @@ impl Filled {
     /// work.
     pub fn wakes(self, threads: u32) -> f64 {
         if self.stray > LITTLE && threads < self.threads() {
-            let (first, other) = self.busy(f64::from(threads));
-            let alone = (1.0 - other).powi(self.smt as i32 - 1);
-            let there = (1.0 - self.stray) * (1.0 - first) * alone
-                + self.stray * (1.0 - other) * alone.powf(0.5) * (1.0 - first);
+            let (there, [first, other]) = self.idle_and_busy(threads);
             let taken = (1.0 - self.stray) * first + self.stray * other;
             let anew = (1.0 - self.again) * (1.0 - self.full(threads))
                 + self.again * taken * (1.0 - self.full_near(threads));
@@ -428,6 +461,25 @@ impl Filled {
         let ends = 0.25 * std::f64::consts::PI * work / self.drain;
         1.0 / (full * (self.held + ends).sqrt())
     }
+}
+
+/// Chance that of so many drawn at random from `all`, of which `marked` are, so many are marked.
+fn drawn((all, marked): (u32, u32), count: u32, found: u32) -> f64 {
+    if found > count.min(marked) || count - found + marked > all {
+        return 0.0;
+    }
+    let of = |from: u32, at: u32| f64::from(from - at);
+    let mut chance = 1.0;
+    for at in 0..count {
+        // Those found first, and then the others: in any order of the two it is as likely.
+        let ways = if at < found {
+            of(marked, at) * of(count, at) / of(found, at)
+        } else {
+            of(all - marked, at - found)
+        };
+        chance *= ways / of(all, at);
+    }
+    chance
 }
 
 /// Part of so many virtual processors, on some chips in turn, that are on the chip of one of them.

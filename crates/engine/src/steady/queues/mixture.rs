@@ -148,11 +148,7 @@ fn crowd(load: &Load) -> [f64; THREADS] {
 
 /// By how much a thread is slower beside others than alone, the mean over all: 1 alone.
 fn speeds(streams: &[Stream]) -> [f64; THREADS] {
-    let running = |of: &Stream| -> f64 {
-        (1..THREADS)
-            .map(|busy| of.before.with[busy] * busy as f64)
-            .sum()
-    };
+    let running = |of: &Stream| of.before.threads();
     let all: f64 = streams.iter().map(running).sum();
     let mut speeds = [0.0; THREADS];
     for (busy, speed) in speeds.iter_mut().enumerate().skip(1) {

@@ -47,6 +47,43 @@ fn the_fewer_are_on_ones_own_chip_the_sooner_all_of_them_have_work() {
     assert!(stray.windows(2).all(|two| two[0] < two[1]), "{stray:?}");
 }
 
+/// A guest that sends threads back to where they ran, on so many virtual processors.
+fn returns(vps: u16, smt: u32, stray: f64) -> Filled {
+    Filled {
+        returns: true,
+        ..Filled::told(vps, smt, 1).with(0.9).strayed(stray)
+    }
+}
+
+#[test]
+fn on_one_virtual_processor_it_is_all_the_same_beside_whom_a_thread_runs() {
+    for (smt, stray) in [(2, 0.1), (4, 0.3), (8, 0.05), (8, 0.9)] {
+        let there = returns(1, smt, stray);
+        for busy in 1..=smt {
+            let found = Busy::of(there, busy);
+            assert!((found.with[busy as usize] - 1.0).abs() < 1e-12, "{found:?}");
+            assert!((found.vps - 1.0).abs() < 1e-12 && found.wakes < 1e-12);
+            assert!((found.full[0] - 1.0).abs() < 1e-12);
+        }
+        let none = Busy::of(there, 0);
+        assert!((none.wakes - 1.0).abs() < 1e-12 && none.full[0] == 0.0);
+    }
+}
+
+/// Of two virtual processors of two threads: where each pair of logical processors may be.
+#[test]
+fn two_threads_of_two_virtual_processors_are_where_counting_has_them() {
+    // One astray: it is beside the other one in one of two cases. Two astray: never.
+    let (half, all) = (returns(2, 2, 0.5), returns(2, 2, 1.0));
+    assert!((threads(half, 2).0 - 1.5).abs() < 1e-12);
+    assert!((threads(all, 2).0 - 2.0).abs() < 1e-12);
+    assert!((half.full(2) - 0.5).abs() < 1e-12 && (all.full(2) - 1.0).abs() < 1e-12);
+    // Of four astray on the 14 of two virtual processors of eight threads 2 C(7, 4) of C(14, 4)
+    // cases leave one without work: nearly so many are found.
+    let left = 1.0 - returns(2, 8, 1.0).full(4);
+    assert!((left - 70.0 / 1001.0).abs() < 0.04, "{left}");
+}
+
 #[test]
 fn raw_filling_takes_one_each_and_packing_takes_fewer() {
     assert_eq!(threads(Filled::told(6, 2, 1), 4).0, 4.0);
@@ -140,4 +177,33 @@ fn holes_are_as_many_as_a_walk_leaves() {
     }
     let (vps, _) = threads(Filled::told(30, 2, 2), 24);
     assert!(((n + sum / all) / 2.0 / vps - 1.0).abs() < 0.02, "{vps}");
+}
+
+/// Against guests that were played, 8,000 services of a thread: virtual processors, threads of
+/// each, those that come while one is served, virtual processors with work.
+#[test]
+fn new_threads_lie_apart_as_when_each_coming_is_played() {
+    let played = [
+        (1, 8, 1.57, 0.790),
+        (2, 8, 1.81, 1.323),
+        (4, 8, 4.2, 3.136),
+        (8, 2, 10.2, 7.221),
+    ];
+    for (vps, smt, come, with) in played {
+        let new = returns(vps, smt, 0.5).with(0.0);
+        let (mut chance, mut all, mut sum) = (1.0, 0.0, 0.0);
+        for (busy, found) in new.returning(come).into_iter().enumerate() {
+            let threads = found.with.iter().zip(0_u8..);
+            let threads: f64 = threads.map(|(vps, of)| vps * f64::from(of)).sum();
+            assert!((threads - busy as f64).abs() < 1e-6, "{busy} {found:?}");
+            chance *= if busy > 0 { come / busy as f64 } else { 1.0 };
+            all += chance;
+            sum += chance * found.vps;
+        }
+        assert!(
+            (sum / all / with - 1.0).abs() < 0.01,
+            "{vps} {smt} {}",
+            sum / all
+        );
+    }
 }
