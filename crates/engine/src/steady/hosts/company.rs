@@ -69,7 +69,7 @@ fn met(
                 each_on(host, (lot, chip), |other, share| {
                     let busy = share * doing[other].cores();
                     let there = if other == own {
-                        again(&doing[own])
+                        again(&doing[own]) / doing[own].limited
                     } else {
                         1.0
                     };

@@ -12,6 +12,7 @@
 
 use crate::spec::Policy;
 use crate::steady::hosts::idle_cores::{takes, Stay, SCARCELY};
+use crate::steady::hosts::stops::Stops;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Unit};
 use crate::steady::layout::state::{Crowd, Doing, State};
@@ -44,8 +45,11 @@ impl State {
     /// Who has to share a core, by chip.
     pub(in crate::steady) fn crowd(&mut self, forms: &[&Form]) {
         let Some(host) = &self.host else { return };
-        let lots = Lots::of(host, &self.doing, forms);
+        let always = Lots::of(host, (&self.doing, forms), None);
         for (partition, form) in forms.iter().enumerate() {
+            let while_it_runs = (self.doing[partition].limited < 1.0)
+                .then(|| Lots::of(host, (&self.doing, forms), Some(partition)));
+            let lots = while_it_runs.as_ref().unwrap_or(&always);
             let doing = &mut self.doing[partition];
             let stays = if host.policy == Policy::Credit2 {
                 1.0 // Whoever wakes is sent to an idle core, wherever it was.
@@ -96,8 +100,9 @@ struct Lots<'a> {
 }
 
 impl<'a> Lots<'a> {
-    fn of(host: &'a Host, doing: &[Doing], forms: &[&Form]) -> Self {
-        let crowded = crowded(host, doing, forms);
+    /// Always, or while no quota or cap stops a partition.
+    fn of(host: &'a Host, of: (&[Doing], &[&Form]), runs: Option<usize>) -> Self {
+        let crowded = crowded(host, of, runs);
         let busy = crowded.iter().zip(&host.lots).map(|(on, lot)| {
             let busy: f64 = on.iter().map(|(_, of)| of.busy).sum();
             busy / lot.cpus
@@ -177,18 +182,53 @@ fn staying(doing: &Doing, form: &Form) -> f64 {
     }
 }
 
-/// What a partition's threads do that keep so many processors busy.
-fn stay(doing: &Doing, cores: f64) -> Stay {
-    let wakes = doing.load.wakes_per_ns;
-    Stay {
-        cores,
-        stay_ns: doing.served * doing.load.vps / wakes.max(1e-15),
-        away_ns: (doing.in_use - doing.load.vps).max(0.0) / wakes.max(1e-18),
+/// How a partition is seen: for which part of the time quotas and caps let it run, how often they
+/// stop one of its threads in a nanosecond, and with which chance one with work has a processor
+/// while they do not.
+struct Seen {
+    lets: f64,
+    stops_per_ns: f64,
+    served: f64,
+}
+
+impl Seen {
+    /// Always, or while none stops it.
+    fn of(host: &Host, doing: &Doing, form: &Form, while_it_runs: bool) -> Self {
+        let (lets, stops_per_ns) = if while_it_runs {
+            (1.0, 0.0)
+        } else {
+            (doing.limited, Stops::of(host, doing, form).per_ns)
+        };
+        Self {
+            lets,
+            stops_per_ns,
+            served: (doing.served / doing.limited).min(1.0),
+        }
+    }
+
+    /// Processors that its work has.
+    fn works(&self, doing: &Doing) -> f64 {
+        self.lets * self.served * doing.load.vps
+    }
+
+    /// What its threads do that keep so many processors busy.
+    fn stay(&self, doing: &Doing, cores: f64) -> Stay {
+        let leaves = doing.load.wakes_per_ns + self.stops_per_ns;
+        let rests = doing.in_use - self.lets * doing.load.vps;
+        Stay {
+            cores,
+            stay_ns: self.works(doing) / leaves.max(1e-15),
+            away_ns: rests.max(0.0) / leaves.max(1e-18),
+        }
     }
 }
 
-/// By lot and chip.
-fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Crowded)>> {
+/// By lot and chip, always or while no quota or cap stops a partition.
+fn crowded(
+    host: &Host,
+    (doing, forms): (&[Doing], &[&Form]),
+    runs: Option<usize>,
+) -> Vec<Vec<(usize, Crowded)>> {
     let lots = host.lots.iter();
     let mut found: Vec<Vec<(usize, Crowded)>> = lots
         .map(|lot| {
@@ -208,14 +248,17 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
         let (doing, form) = (&doing[unit.partition], forms[unit.partition]);
         let vps = f64::from(form.filled.vps());
         let load = &doing.load;
+        let seen = Seen::of(host, doing, form, runs == Some(unit.partition));
         let pairs = (load.vps_variance + load.vps * load.vps - load.vps).max(0.0);
+        // All are stopped together, but each waits by itself.
+        let pairs = seen.lets * seen.served * seen.served * pairs;
         for (lot, _) in &unit.lots {
             for (chip, share) in &unit.seats {
                 let Some((_, of)) = found[*lot].iter_mut().find(|(at, _)| at == chip) else {
                     continue;
                 };
                 let share = unit.share * host.both(unit, *lot, (*chip, *share));
-                let busy = share * doing.cores();
+                let busy = share * (seen.works(doing) + doing.beside);
                 // So many of all, taken as they come.
                 let beside = if vps > 1.0 {
                     let seats = share * vps;
@@ -229,13 +272,13 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
                 of.coming += share * (1.0 - stays) * doing.in_use;
                 of.variance += (busy + beside - busy * busy).max(0.0);
                 let each = if host.policy == Policy::Credit2 {
-                    [0.0, share * doing.served * load.vps]
+                    [0.0, share * seen.works(doing)]
                 } else {
                     [busy * stays, busy * (1.0 - stays)]
                 };
                 for (all, cores) in of.stays.iter_mut().zip(each) {
                     if cores > 0.0 {
-                        all.push(stay(doing, cores));
+                        all.push(seen.stay(doing, cores));
                     }
                 }
             }
