@@ -195,6 +195,9 @@ def test_vertical_high_logical_cores_are_as_good_as_dedicated_ones_and_horizonta
     assert done[1] == pytest.approx(done[0], rel=0.02)
     assert done[2] < 0.95 * done[1]
     assert figure(vertical, "steal_pct") == pytest.approx(0.0, abs=0.1)
+    # How near horizontal ones are was not compared.
+    assert "zvm" not in horizontal.sureness
+    assert "zvm" in owned.sureness
 
 
 def test_tiles_are_cheaper_than_one_large_switch() -> None:
