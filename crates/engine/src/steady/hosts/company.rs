@@ -2,6 +2,7 @@
 //! time for which each is busy. Where they all do the same work they need not be told apart.
 
 use crate::cost::Times;
+use crate::steady::hosts::stops::together;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Unit};
 use crate::steady::layout::state::{Doing, Site, State};
@@ -69,11 +70,12 @@ fn met(
                 each_on(host, (lot, chip), |other, share| {
                     let busy = share * doing[other].cores();
                     let there = if other == own {
-                        again(&doing[own]) / doing[own].limited
+                        again(&doing[own])
                     } else {
                         1.0
                     };
-                    found[other] += weight * beside * busy * there;
+                    let now = together(host, (doing, forms), own, other);
+                    found[other] += weight * beside * busy * there * now;
                 });
             }
         }

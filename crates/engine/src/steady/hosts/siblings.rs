@@ -12,7 +12,7 @@
 
 use crate::spec::Policy;
 use crate::steady::hosts::idle_cores::{takes, Stay, SCARCELY};
-use crate::steady::hosts::stops::Stops;
+use crate::steady::hosts::stops::{together, Stops};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Unit};
 use crate::steady::layout::state::{Crowd, Doing, State};
@@ -192,12 +192,13 @@ struct Seen {
 }
 
 impl Seen {
-    /// Always, or while none stops it.
-    fn of(host: &Host, doing: &Doing, form: &Form, while_it_runs: bool) -> Self {
-        let (lets, stops_per_ns) = if while_it_runs {
-            (1.0, 0.0)
+    /// Always, or while a limit lets another one run, by how much more it does so then.
+    fn of(host: &Host, doing: &Doing, form: &Form, more: f64) -> Self {
+        let lets = (doing.limited * more).min(1.0);
+        let stops_per_ns = if lets < 1.0 {
+            Stops::of(host, doing, form).per_ns
         } else {
-            (doing.limited, Stops::of(host, doing, form).per_ns)
+            0.0
         };
         Self {
             lets,
@@ -244,14 +245,20 @@ fn crowded(
             .collect()
         })
         .collect();
+    let more = |at: usize| runs.map_or(1.0, |one| together(host, (doing, forms), one, at));
     for unit in &host.units {
         let (doing, form) = (&doing[unit.partition], forms[unit.partition]);
         let vps = f64::from(form.filled.vps());
         let load = &doing.load;
-        let seen = Seen::of(host, doing, form, runs == Some(unit.partition));
+        let seen = Seen::of(host, doing, form, more(unit.partition));
         let pairs = (load.vps_variance + load.vps * load.vps - load.vps).max(0.0);
-        // All are stopped together, but each waits by itself.
-        let pairs = seen.lets * seen.served * seen.served * pairs;
+        // All are stopped together; who could run and is without work, or waits, is so by himself.
+        let apart = if doing.limited < 1.0 {
+            seen.served * seen.served
+        } else {
+            1.0
+        };
+        let pairs = seen.lets * apart * pairs;
         for (lot, _) in &unit.lots {
             for (chip, share) in &unit.seats {
                 let Some((_, of)) = found[*lot].iter_mut().find(|(at, _)| at == chip) else {

@@ -1,6 +1,6 @@
-//! What it comes to that quotas and caps stop all of a partition together: how often one is stopped,
-//! and how many run at once, which is what meets at a lock, and of which the mean over running and
-//! resting tells too little.
+//! What it comes to that quotas and caps stop all of a partition together: how often they stop one,
+//! who runs at the same time, and how many run at once, which is what meets at a lock: of these the
+//! mean over running and resting tells too little.
 //!
 //! While no limit stops it a partition has what it would have without one (`quotas.rs`). CFS hands
 //! a quota out in slices, one to a processor. Of `w` processors all have one in each whole round;
@@ -35,6 +35,24 @@ impl Stops {
             per_ns: doing.load.vps / period_ns,
             ns: (1.0 - doing.limited) * period_ns,
         }
+    }
+}
+
+/// By how much more another partition runs while one does than on the mean: all those that the same
+/// limit stops run together, and who is stopped earlier for a part of that time.
+pub(in crate::steady) fn together(
+    host: &Host,
+    (doing, forms): (&[Doing], &[&Form]),
+    one: usize,
+    other: usize,
+) -> f64 {
+    let [own, others] = [one, other].map(|at| forms[at].threads.group);
+    let mut shared = limits(&host.cgroups, own);
+    let has = |limit: usize| limits(&host.cgroups, others).any(|of| of == limit);
+    if one == other || shared.any(has) {
+        1.0 / doing[one].limited.max(doing[other].limited)
+    } else {
+        1.0
     }
 }
 

@@ -86,8 +86,8 @@ impl State {
         let halting = Halting::of(host, doing, (at, form));
         let path = form.threads.kvm.as_ref().map_or(0.0, |kvm| kvm.path_ns);
         let passage = host.switch_ns + path;
-        // One that others wait for runs for a turn, while as many wait as run for less. Whom a quota
-        // or a cap stops gives nobody its turn.
+        // One that others wait for runs for a turn, while as many wait as run for less. Whom a
+        // quota or a cap stops gives nobody its turn.
         let waiting = (2.0 * doing.kept_off()).min(1.0);
         let ends = doing.served * load.vps * waiting / host.turn_ns;
         let sleeps = load.wakes_per_ns * (1.0 - halting.found);
