@@ -143,6 +143,29 @@ def test_a_cap_of_xen_binds() -> None:
     assert cores(layout(limited, policy="credit2"))["a"] == pytest.approx(3.0, rel=1e-2)
 
 
+@pytest.mark.parametrize(
+    ("policy", "limit"),
+    [("credit2", ", cap = {}"), ("linux", ', quota = "{}00 ms", period = "100 ms"')],
+)
+def test_whom_a_limit_stops_finds_its_caches_warm_and_no_more_on_its_cores(
+    policy: str, limit: str
+) -> None:
+    """What an instruction takes of one alone that has a core for each virtual processor."""
+    small = HEAD.format(policy=policy, threads=2).replace(
+        "threads", "sockets = 1\ncores_per_socket = 4\nthreads"
+    )
+    users = '{ kind = "users", count = 40, think = "50 ms", profile = "oltp" }'
+    for most in (1, 2):
+        one = guest("a", users, 4, limit.format(most), policy=policy)
+        text = json.dumps(Scenario.from_toml(small + one).spec())
+        (solved,) = json.loads(_engine.solve(text))["partitions"]
+        (simulated,) = json.loads(_engine.simulate(text, 0, lambda _: True))["partitions"]
+        totals = simulated["totals"]
+        each = totals["busy_ns"] / totals["instructions"]
+        assert solved["cores"] == pytest.approx(most, rel=0.01)
+        assert solved["cores"] / solved["instructions"] * 1e9 == pytest.approx(each, rel=0.03)
+
+
 def test_a_small_run_queue_is_short_of_processors_while_a_large_one_is_not() -> None:
     """Four queues of 12, 6, 12 and 6 processors have 7 of 28 virtual processors each."""
     loops = '{ kind = "loops", count = 28, endless = true, profile = "compute" }'

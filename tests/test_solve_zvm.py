@@ -41,6 +41,14 @@ memory = "2 GiB"
 share = {{ relative = {share} }}
 {does}
 """
+LOOPS = """
+[[partition]]
+name = "loops"
+processors = {{ mode = "shared", virtual = {0}, weight = 100 }}
+guest = {{ os = "linux" }}
+memory = "8 GiB"
+workload = {{ kind = "loops", count = {0}, endless = true, profile = "compute" }}
+"""
 EIGHT = 'mode = "dedicated", cores = 8'
 SHARED = 'mode = "shared", virtual = 8, weight = 100'
 FREE = """
@@ -169,6 +177,27 @@ def test_it_comes_out_as_simulated(tmp_path: Path) -> None:
         simulated = run.metric("zvm", name).mean
         assert simulated is not None
         assert figure(one, name) == pytest.approx(simulated, rel=apart)
+
+
+def test_vertical_high_logical_cores_are_as_good_as_dedicated_ones_and_horizontal_ones_wait() -> (
+    None
+):
+    """Half of fourteen cores, beside loops that want all of them."""
+    users = 'workload = { kind = "users", count = 4, think = "1 ms", instructions = 1000000 }'
+    clients = vm(users, count=8)
+    half = 'mode = "shared", virtual = 10, weight = 100'
+    vertical, horizontal = (
+        solved(clients, LOOPS.format(10), processors=half, guest=f', polarization = "{way}"')
+        for way in ("vertical", "horizontal")
+    )
+    owned = solved(clients, LOOPS.format(7), processors='mode = "dedicated", cores = 7')
+    done = [figure(of, "etr_per_s") for of in (owned, vertical, horizontal)]
+    assert done[1] == pytest.approx(done[0], rel=0.02)
+    assert done[2] < 0.95 * done[1]
+    assert figure(vertical, "steal_pct") == pytest.approx(0.0, abs=0.1)
+    # How near horizontal ones are was not compared.
+    assert "zvm" not in horizontal.sureness
+    assert "zvm" in owned.sureness
 
 
 def test_tiles_are_cheaper_than_one_large_switch() -> None:

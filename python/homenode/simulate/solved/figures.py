@@ -29,7 +29,7 @@ from homenode.simulate.kept.totals import NS_PER_S, Totals, UnknownCounterError
 from homenode.simulate.runner.job import Job
 from homenode.simulate.solved.counters import as_answer, is_limited, is_recorded
 from homenode.simulate.solved.crowded import kept_from, looked_for_late, waits_behind
-from homenode.simulate.solved.sureness import Sureness, sureness
+from homenode.simulate.solved.sureness import ZVM, Sureness, platform_of, sureness
 
 SIMULATED_ONLY = "only a simulation tells it"
 HISTORY = "which of them comes about hangs on what was before"
@@ -219,10 +219,15 @@ class Solved(Figures):
     @functools.cached_property
     def sureness(self) -> dict[str, Sureness]:
         """How near cores of partitions like these were to simulated ones; those are left out of
-        which nothing was compared, or no figure is told.
+        which nothing was compared, or no figure is told. Of z/VM beside others that always want
+        more too little was: what it waits is in its cores.
         """
         pairs = zip(self.spec["partitions"], self.answer["partitions"], strict=True)
-        each = {one["name"]: sureness(self.spec, one, of) for one, of in pairs}
+        each = {
+            one["name"]: sureness(self.spec, one, of)
+            for one, of in pairs
+            if platform_of(self.spec, one) != ZVM or one["name"] not in self.crowded
+        }
         return {name: of for name, of in each.items() if of and name not in self.balances}
 
     def __repr__(self) -> str:

@@ -51,17 +51,20 @@ impl State {
         for (at, doing) in self.doing.iter_mut().enumerate().take(forms.len()) {
             let vps = doing.load.vps.max(1e-12);
             doing.in_turn = in_turn[at];
-            if doing.in_step {
-                doing.limited = (granted[at] / unlimited[at].max(1e-12)).min(1.0);
-                doing.last_slices = if doing.limited < 1.0 {
-                    last_slices(host, (forms, &unlimited), at)
-                } else {
-                    1.0
-                };
-            }
+            let is_short = wants[at] > granted[at] + 1e-9 || forms[at].threads.cap < vps;
+            doing.limited = if is_short || doing.in_step {
+                (granted[at] / unlimited[at].max(1e-12)).clamp(1e-6, 1.0)
+            } else {
+                1.0
+            };
+            doing.last_slices = if doing.in_step && doing.limited < 1.0 {
+                last_slices(host, (forms, &unlimited), at)
+            } else {
+                1.0
+            };
             let crowded = (1.0 - (waits[at] / vps).min(0.9)) * (1.0 - doing.handled.lost);
             let crowded = crowded.min(turns[at]);
-            let served = if wants[at] > granted[at] + 1e-9 || forms[at].threads.cap < vps {
+            let served = if is_short {
                 (granted[at] / vps).min(crowded)
             } else {
                 crowded

@@ -2,6 +2,7 @@
 //! time for which each is busy. Where they all do the same work they need not be told apart.
 
 use crate::cost::Times;
+use crate::steady::hosts::stops::together;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Unit};
 use crate::steady::layout::state::{Doing, Site, State};
@@ -83,7 +84,8 @@ fn met(
                     } else {
                         1.0
                     };
-                    found[other] += weight * beside * busy * there;
+                    let now = together(host, (doing, forms), own, other);
+                    found[other] += weight * beside * busy * there * now;
                 });
             }
         }

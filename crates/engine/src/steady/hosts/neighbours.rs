@@ -19,6 +19,7 @@ impl State {
         for partition in 0..self.doing.len() {
             for site in &mut self.doing[partition].sites {
                 site.beside = host.neighbours(partition, site.chip);
+                site.by_number.clear(); // As many have work at all times.
                 site.crowd = site
                     .crowd
                     .map(|crowd| of_all(&site.beside).unwrap_or(crowd));

@@ -19,8 +19,11 @@ pub(in crate::steady) struct Own {
     vps: f64,
     busy: f64,
     variance: f64,
-    /// Share of their time with work in which they have a processor.
+    /// Share of their time with work in which they have a processor, while no limit stops them.
     served: f64,
+    /// Chance that two with work have one, each for himself; where no limit stops them it is as if
+    /// all had.
+    pair: f64,
     there: f64,
 }
 
@@ -29,11 +32,17 @@ impl Own {
     pub fn of(doing: &Doing, form: &Form) -> Self {
         let (vps, load) = (f64::from(form.filled.vps()), &doing.load);
         let there = load.vps + load.vps_variance / load.vps.max(1e-9);
+        let served = (doing.served / doing.limited).min(1.0);
         Self {
             vps,
             busy: load.vps,
             variance: load.vps_variance,
-            served: doing.served,
+            served,
+            pair: if doing.limited < 1.0 {
+                served * served
+            } else {
+                1.0
+            },
             there: there.clamp(1.0, vps.max(1.0)),
         }
     }
@@ -63,9 +72,10 @@ impl Own {
         self.served * seats * self.each()
     }
 
-    /// The variance of that, of which so many are busy: so many of all, taken as they come.
-    pub fn varies(self, seats: f64, busy: f64) -> f64 {
-        let pairs = (self.variance + self.busy * self.busy - self.busy).max(0.0);
+    /// The variance of that, of which so many are busy: so many of all, taken as they come, whom
+    /// limits let run for so much of the time, all at once.
+    pub fn varies(self, seats: f64, busy: f64, lets: f64) -> f64 {
+        let pairs = lets * self.pair * (self.variance + self.busy * self.busy - self.busy).max(0.0);
         let all = (self.vps * (self.vps - 1.0)).max(1.0);
         let both = pairs * (seats * (seats - 1.0)).max(0.0) / all;
         (busy + both - busy * busy).max(0.0)
@@ -172,6 +182,7 @@ mod tests {
             busy,
             variance,
             served: 1.0,
+            pair: 1.0,
             there: 1.0,
         }
     }

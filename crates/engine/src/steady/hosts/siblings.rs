@@ -13,6 +13,7 @@
 use crate::spec::Policy;
 use crate::steady::hosts::idle_cores::{takes, Stay, SCARCELY};
 use crate::steady::hosts::own::{differ, numbers, Own};
+use crate::steady::hosts::stops::{together, Stops};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Unit};
 use crate::steady::layout::state::{Crowd, Doing, State};
@@ -48,8 +49,11 @@ impl State {
     /// Who has to share a core, by chip.
     pub(in crate::steady) fn crowd(&mut self, forms: &[&Form]) {
         let Some(host) = &self.host else { return };
-        let lots = Lots::of(host, &self.doing, forms);
+        let always = Lots::of(host, (&self.doing, forms), None);
         for (partition, form) in forms.iter().enumerate() {
+            let while_it_runs = (self.doing[partition].limited < 1.0)
+                .then(|| Lots::of(host, (&self.doing, forms), Some(partition)));
+            let lots = while_it_runs.as_ref().unwrap_or(&always);
             let doing = &mut self.doing[partition];
             let stays = if host.policy == Policy::Credit2 {
                 1.0 // Whoever wakes is sent to an idle core, wherever it was.
@@ -116,8 +120,9 @@ struct Lots<'a> {
 }
 
 impl<'a> Lots<'a> {
-    fn of(host: &'a Host, doing: &[Doing], forms: &[&Form]) -> Self {
-        let crowded = crowded(host, doing, forms);
+    /// Always, or while no quota or cap stops a partition.
+    fn of(host: &'a Host, of: (&[Doing], &[&Form]), runs: Option<usize>) -> Self {
+        let crowded = crowded(host, of, runs);
         let busy = crowded.iter().zip(&host.lots).map(|(on, lot)| {
             let busy: f64 = on.iter().map(|(_, of)| of.busy).sum();
             busy / lot.cpus
@@ -263,18 +268,54 @@ fn staying(doing: &Doing, form: &Form) -> f64 {
     }
 }
 
-/// What a partition's threads do that keep so many processors busy.
-fn stay(doing: &Doing, cores: f64) -> Stay {
-    let wakes = doing.load.wakes_per_ns;
-    Stay {
-        cores,
-        stay_ns: doing.served * doing.load.vps / wakes.max(1e-15),
-        away_ns: (doing.in_use - doing.load.vps).max(0.0) / wakes.max(1e-18),
+/// How a partition is seen: for which part of the time quotas and caps let it run, how often they
+/// stop one of its threads in a nanosecond, and with which chance one with work has a processor
+/// while they do not.
+struct Seen {
+    lets: f64,
+    stops_per_ns: f64,
+    served: f64,
+}
+
+impl Seen {
+    /// Always, or while a limit lets another one run, by how much more it does so then.
+    fn of(host: &Host, doing: &Doing, form: &Form, more: f64) -> Self {
+        let lets = (doing.limited * more).min(1.0);
+        let stops_per_ns = if lets < 1.0 {
+            Stops::of(host, doing, form).per_ns
+        } else {
+            0.0
+        };
+        Self {
+            lets,
+            stops_per_ns,
+            served: (doing.served / doing.limited).min(1.0),
+        }
+    }
+
+    /// Processors that its work has.
+    fn works(&self, doing: &Doing) -> f64 {
+        self.lets * self.served * doing.load.vps
+    }
+
+    /// What its threads do that keep so many processors busy.
+    fn stay(&self, doing: &Doing, cores: f64) -> Stay {
+        let leaves = doing.load.wakes_per_ns + self.stops_per_ns;
+        let rests = doing.in_use - self.lets * doing.load.vps;
+        Stay {
+            cores,
+            stay_ns: self.works(doing) / leaves.max(1e-15),
+            away_ns: rests.max(0.0) / leaves.max(1e-18),
+        }
     }
 }
 
-/// By lot and chip.
-fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Crowded)>> {
+/// By lot and chip, always or while no quota or cap stops a partition.
+fn crowded(
+    host: &Host,
+    (doing, forms): (&[Doing], &[&Form]),
+    runs: Option<usize>,
+) -> Vec<Vec<(usize, Crowded)>> {
     let lots = host.lots.iter();
     let mut found: Vec<Vec<(usize, Crowded)>> = lots
         .map(|lot| {
@@ -290,31 +331,32 @@ fn crowded(host: &Host, doing: &[Doing], forms: &[&Form]) -> Vec<Vec<(usize, Cro
             .collect()
         })
         .collect();
+    let more = |at: usize| runs.map_or(1.0, |one| together(host, (doing, forms), one, at));
     for unit in &host.units {
         let (doing, form) = (&doing[unit.partition], forms[unit.partition]);
         let vps = f64::from(form.filled.vps());
-        let load = &doing.load;
         let own = Own::of(doing, form);
+        let seen = Seen::of(host, doing, form, more(unit.partition));
         for (lot, _) in &unit.lots {
             for (chip, share) in &unit.seats {
                 let Some((_, of)) = found[*lot].iter_mut().find(|(at, _)| at == chip) else {
                     continue;
                 };
                 let share = unit.share * host.both(unit, *lot, (*chip, *share));
-                let busy = share * doing.cores();
+                let busy = share * (seen.works(doing) + doing.beside);
                 of.busy += busy;
                 let stays = staying(doing, form);
                 of.staying += busy * stays;
                 of.coming += share * (1.0 - stays) * doing.in_use;
-                of.variance += own.varies(share * vps, busy);
+                of.variance += own.varies(share * vps, busy, seen.lets);
                 let each = if host.policy == Policy::Credit2 {
-                    [0.0, share * doing.served * load.vps]
+                    [0.0, share * seen.works(doing)]
                 } else {
                     [busy * stays, busy * (1.0 - stays)]
                 };
                 for (all, cores) in of.stays.iter_mut().zip(each) {
                     if cores > 0.0 {
-                        all.push(stay(doing, cores));
+                        all.push(seen.stay(doing, cores));
                     }
                 }
             }
@@ -465,7 +507,7 @@ impl Crowded {
     /// Mean and variance of how many run there, while so many of one partition have work, of which
     /// such a number has its place there.
     fn given(&self, own: Own, seats: f64) -> (f64, f64) {
-        let (mean, varies) = (own.runs(seats), own.varies(seats, own.runs(seats)));
+        let (mean, varies) = (own.runs(seats), own.varies(seats, own.runs(seats), 1.0));
         let (now, still) = own.of_seats_now(seats);
         let busy = (self.busy - mean + now).clamp(1e-9, self.cpus);
         (busy, (self.variance - varies).max(0.0) + still)

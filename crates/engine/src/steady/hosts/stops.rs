@@ -1,5 +1,6 @@
-//! How many of a partition run at once where quotas and caps stop all of them together: what meets
-//! at a lock, of which the mean over running and resting tells too little.
+//! What it comes to that quotas and caps stop all of a partition together: how often they stop one,
+//! who runs at the same time, and how many run at once, which is what meets at a lock: of these the
+//! mean over running and resting tells too little.
 //!
 //! While no limit stops it a partition has what it would have without one (`quotas.rs`). CFS hands
 //! a quota out in slices, one to a processor. Of `w` processors all have one in each whole round;
@@ -10,6 +11,50 @@ use crate::spec::Policy;
 use crate::steady::hosts::quotas::limits;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
+use crate::steady::layout::state::Doing;
+
+/// Stops of a partition's threads: how often in a nanosecond one of those with work is stopped, and
+/// for how long [ns].
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::steady) struct Stops {
+    pub per_ns: f64,
+    pub ns: f64,
+}
+
+impl Stops {
+    /// All of them in each period for the rest of it; of several periods the longest.
+    pub fn of(host: &Host, doing: &Doing, form: &Form) -> Self {
+        let periods = limits(&host.cgroups, form.threads.group);
+        let periods = periods.map(|group| host.cgroups[group].period_ns as f64);
+        let own = form.threads.cap.is_finite().then_some(host.cap_period_ns);
+        let period_ns = periods.chain(own).fold(0.0, f64::max);
+        if doing.limited >= 1.0 || period_ns <= 0.0 {
+            return Self::default();
+        }
+        Self {
+            per_ns: doing.load.vps / period_ns,
+            ns: (1.0 - doing.limited) * period_ns,
+        }
+    }
+}
+
+/// By how much more another partition runs while one does than on the mean: all those that the same
+/// limit stops run together, and who is stopped earlier for a part of that time.
+pub(in crate::steady) fn together(
+    host: &Host,
+    (doing, forms): (&[Doing], &[&Form]),
+    one: usize,
+    other: usize,
+) -> f64 {
+    let [own, others] = [one, other].map(|at| forms[at].threads.group);
+    let mut shared = limits(&host.cgroups, own);
+    let has = |limit: usize| limits(&host.cgroups, others).any(|of| of == limit);
+    if one == other || shared.any(has) {
+        1.0 / doing[one].limited.max(doing[other].limited)
+    } else {
+        1.0
+    }
+}
 
 /// Whom one of a partition meets on average over those that run while the first slices last: fewer
 /// in the last round of slices. `unlimited` is what partitions have then.

@@ -6,6 +6,7 @@ use crate::hypervisor::numa::next_period_ns;
 use crate::ids::ChipId;
 use crate::spec::Policy;
 use crate::steady::hosts::quotas::limits;
+use crate::steady::hosts::stops::Stops;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::{Doing, Site, State, NOTHING};
@@ -85,19 +86,23 @@ impl State {
         let halting = Halting::of(host, doing, (at, form));
         let path = form.threads.kvm.as_ref().map_or(0.0, |kvm| kvm.path_ns);
         let passage = host.switch_ns + path;
-        // One that others wait for runs for a turn, while as many wait as run for less.
-        let waiting = (2.0 * (1.0 - doing.served)).min(1.0);
+        // One that others wait for runs for a turn, while as many wait as run for less. Whom a
+        // quota or a cap stops gives nobody its turn.
+        let waiting = (2.0 * doing.kept_off()).min(1.0);
         let ends = doing.served * load.vps * waiting / host.turn_ns;
         let sleeps = load.wakes_per_ns * (1.0 - halting.found);
         let in_guest = load.wakes_per_ns * halting.found * path;
-        let held_up = sleeps * passage + in_guest + ends * passage + faults(host, form);
+        let stops = Stops::of(host, doing, form);
+        let held_up = (sleeps + ends + stops.per_ns) * passage + in_guest + faults(host, form);
         let wake_ns = (sleeps * passage + in_guest) / load.wakes_per_ns.max(1e-18);
         let beside = host.siblings - 1;
-        let woken = |site: &Site, turnover_ns: f64| {
-            let by_sibling = left_by_sibling(&site.visits, halting.ns, turnover_ns);
-            let by_neighbour = left_by_one_of(&site.neighbours, halting.ns, turnover_ns);
-            let own = left_at_one_of(&site.comers, halting.ns, turnover_ns);
-            own.and(by_sibling.and(by_neighbour).of(beside)).lost()
+        let after = |away_ns: f64| {
+            move |site: &Site, turnover_ns: f64| {
+                let by_sibling = left_by_sibling(&site.visits, away_ns, turnover_ns);
+                let by_neighbour = left_by_one_of(&site.neighbours, away_ns, turnover_ns);
+                let own = left_at_one_of(&site.comers, away_ns, turnover_ns);
+                own.and(by_sibling.and(by_neighbour).of(beside)).lost()
+            }
         };
         // Under Xen any processor of the run queue goes on with one; Linux leaves it where it was.
         let moved = f64::from(u8::from(host.policy == Policy::Credit2));
@@ -106,8 +111,10 @@ impl State {
             (1.0, 1.0 - (1.0 - moved) * (-turn_ns / turnover_ns).exp())
         };
         let cold = |at: usize, form: &Form, part: f64| {
-            let (sleeps, ends) = (part * sleeps, part * ends);
-            sleeps * self.cold(at, form, sleeps, woken) + ends * self.cold(at, form, ends, put_off)
+            let [sleeps, ends, stops_of] = [sleeps, ends, stops.per_ns].map(|often| part * often);
+            sleeps * self.cold(at, form, sleeps, after(halting.ns))
+                + ends * self.cold(at, form, ends, put_off)
+                + stops_of * self.cold(at, form, stops_of, after(stops.ns))
         };
         // Of several workloads each refills what it has lost.
         let bursts = load.bursts_per_ns.max(1e-18);
@@ -136,7 +143,7 @@ impl State {
         doing.polls = doing.beside * halting.polls / beside.max(1e-18);
         doing.in_use =
             (load.vps * load.vps / halting.squares.max(1e-18)).clamp(load.vps, vps.max(load.vps));
-        doing.dispatches = sleeps + ends + daemon_wakes;
+        doing.dispatches = sleeps + ends + stops.per_ns + daemon_wakes;
         doing.wake_ns = wake_ns;
         doing.stalled_by_lock = load.woken_per_ns * wake_ns / held_up.max(1e-15);
         let stalled = held_up / (held_up + worked).max(1e-15);

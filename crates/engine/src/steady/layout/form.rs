@@ -408,6 +408,11 @@ impl Form {
         again_of(&self.partition, self.demand, &[])
     }
 
+    /// Of so many logical cores those that work comes to: z/VM parks some, the last ones.
+    pub fn open(&self, all: u16) -> u16 {
+        self.guests.as_ref().map_or(all, |guests| guests.open)
+    }
+
     /// The same with so many logical cores that z/VM has not parked.
     pub fn unparked(&self, tree: &Topology, open: u16) -> Self {
         let homes = homes(tree, &self.partition, open.into());

@@ -74,6 +74,8 @@ pub(in crate::steady) struct Host {
     pub turns: Option<Turns>,
     /// What a quota hands to a processor at a time [ns].
     pub slice_ns: f64,
+    /// Under Xen, how often a capped domain gets its budget anew [ns].
+    pub cap_period_ns: f64,
     /// Under Xen, how long who runs alone does so before its processor is looked at anew [ns].
     pub look_ns: f64,
     pub numa: Option<NumaBalancing>,
@@ -218,6 +220,7 @@ impl Host {
                 hypervisor.credit2.switch_ns as f64
             },
             slice_ns: linux.bandwidth_slice_ns as f64,
+            cap_period_ns: hypervisor.credit2.cap_period_ns as f64,
             turn_ns: if is_linux {
                 crate::hypervisor::policies::turn_ns(linux, cpus)
             } else {
@@ -255,6 +258,7 @@ impl Host {
             turn_ns: 1.0,
             turns: None,
             slice_ns: 1.0,
+            cap_period_ns: 1.0,
             look_ns,
             numa: None,
             queue_of: vec![0],

@@ -328,7 +328,7 @@ fn due_vertical(doing: &Doing, form: &Form, (vps, slice_ns): (u16, f64)) -> f64 
     let each = doing.load.vps / have.max(1e-12);
     let high = f64::from(split.high) * each.min(1.0);
     let medium = f64::from(split.medium) * each.min(split.medium_share);
-    let evenly = have / f64::from(vps) * (high + medium);
+    let evenly = have / f64::from(form.open(vps)) * (high + medium);
     first + form.again() * (evenly - first).min(0.0)
 }
 

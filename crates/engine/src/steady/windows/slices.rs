@@ -17,6 +17,7 @@ use crate::spec::{Polarization, Policy, Processors};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{Doing, State, Waits};
 use crate::steady::layout::stints::{in_use, on_and_off};
+use crate::steady::queues::chain::Load;
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::kinds::KINDS;
@@ -58,21 +59,29 @@ impl State {
             let back = comes_back(doing, form, window_ns);
             let entitled = entitled_part(doing);
             come.add(offered(doing, form, 1.0).part(back * entitled));
-            let stays = entitled_of(doing, form, (1.0 - back) * doing.load.vps);
-            stay.extend(stays.into_iter().filter(|of| of.count * of.share > 0.0));
+            stay.extend(staying(doing, form, window_ns));
         }
         let all: f64 = stay.iter().map(|of| of.count).sum();
         if all + come.most <= cores {
             return waits;
         }
         let taken = taken(&stay, cores);
-        for (wait, (doing, form)) in waits.iter_mut().zip(each()) {
-            if form.stays || form.guests.is_some() || doing.load.wakes_per_ns <= 0.0 {
+        for (index, (wait, (doing, form))) in waits.iter_mut().zip(each()).enumerate() {
+            if form.stays || doing.load.wakes_per_ns <= 0.0 {
                 continue;
             }
             let back = comes_back(doing, form, window_ns);
-            let own = offered(doing, form, 1.0).one().part(back);
             let entitled = entitled_part(doing);
+            if form.guests.is_some() {
+                let own = offered(doing, form, 1.0).part(back * entitled);
+                let others = each().enumerate().filter(|(other, _)| *other != index);
+                let others = others.flat_map(|(_, of)| staying(of.0, of.1, window_ns));
+                let rooms = rooms(doing, form, (others.collect(), cores));
+                let waits = rooms.map(|rooms| all_wait(&doing.load, [come, own], &rooms));
+                wait.time = entitled * waits.unwrap_or(0.0);
+                continue;
+            }
+            let own = offered(doing, form, 1.0).one().part(back);
             for (of, all) in kinds(doing, form) {
                 let part = of.count / doing.load.vps.max(1e-12);
                 if of.share >= WHOLE || part <= LITTLE {
@@ -89,6 +98,18 @@ impl State {
     }
 }
 
+/// Share of the time with work in which z/VM's logical cores wait, with so much room in each part
+/// of a slice: those that have a core take work from those that wait for one, so that these wait
+/// only while more have work than there is room for, others that come and go among them. `come` is
+/// what all want, the own part included.
+fn all_wait(load: &Load, [come, own]: [Offered; 2], rooms: &[f64]) -> f64 {
+    let mean = load.vps + (come.mean - own.mean).max(0.0);
+    let variance = load.vps_variance + (come.variance - own.variance).max(0.0);
+    let waits = |room: &f64| mean_beyond(mean, variance, *room).min(mean);
+    let sum: f64 = rooms.iter().map(waits).sum();
+    sum / (rooms.len() as f64 * mean.max(1e-12))
+}
+
 /// Part of a partition's logical cores with work that are vertical-high: these have a core that is
 /// theirs as soon as they have work, and never move.
 pub(in crate::steady) fn high_part(doing: &Doing, form: &Form) -> f64 {
@@ -98,6 +119,30 @@ pub(in crate::steady) fn high_part(doing: &Doing, form: &Form) -> f64 {
         }
         _ => 0.0,
     }
+}
+
+/// Cores that others that stay leave z/VM in each part of a slice, those of its vertical-high
+/// logical cores at least; none where each that is not parked has one.
+fn rooms(
+    doing: &Doing,
+    form: &Form,
+    (others, cores): (Vec<Entitled>, f64),
+) -> Option<[f64; STEPS]> {
+    let high = match (form.each, &form.partition.processors) {
+        (Some(Polarization::Vertical), Processors::Shared { r#virtual, .. }) => {
+            polarize(doing.entitled, *r#virtual).high
+        }
+        _ => 0,
+    };
+    let left = |taken: f64| (cores - taken).max(f64::from(high));
+    (u32::from(high) < form.filled.vps()).then(|| taken(&others, cores).map(left))
+}
+
+/// Logical cores with work of a partition that stay for a slice, within their shares of it.
+fn staying(doing: &Doing, form: &Form, slice_ns: f64) -> impl Iterator<Item = Entitled> {
+    let back = comes_back(doing, form, slice_ns);
+    let stays = entitled_of(doing, form, (1.0 - back) * doing.load.vps);
+    stays.into_iter().filter(|of| of.count * of.share > 0.0)
 }
 
 /// Share of the comings to a core after which it is left before a slice is over.
@@ -145,7 +190,7 @@ fn entitled_of(doing: &Doing, form: &Form, count: f64) -> [Entitled; 3] {
             let part = count / doing.load.vps.max(1e-12);
             let beyond = |first: u16| {
                 let all = part * doing.load.vps_variance;
-                let most = count.min(f64::from(r#virtual - first));
+                let most = count.min(f64::from(form.open(r#virtual).saturating_sub(first)));
                 mean_beyond(count, all, f64::from(first)).min(most)
             };
             let [others, low] = [split.high, split.high + split.medium].map(beyond);
@@ -447,6 +492,28 @@ mod tests {
         assert_eq!(beside(7.0, 0.8, ONE), 0.0);
         assert!(beside(8.0, 0.8, ONE) > 0.5);
         assert!(beside(16.0, 0.4, ONE) >= beside(12.0, 0.4, ONE));
+    }
+
+    #[test]
+    fn work_of_machines_waits_only_while_more_want_cores_than_are_left() {
+        let (vps, vps_variance) = (4.0, 0.0);
+        let load = Load {
+            vps,
+            vps_variance,
+            ..Load::default()
+        };
+        let alone = [Offered::default(); 2];
+        assert!(all_wait(&load, alone, &[4.5; STEPS]) < 1e-9);
+        // Half of the time with two cores: of four with work two wait then, one on the mean.
+        let rooms: Vec<f64> = (0..8).map(|at| if at < 4 { 2.0 } else { 6.0 }).collect();
+        assert!((all_wait(&load, alone, &rooms) - 0.25).abs() < 1e-9);
+        // As many of others wait alike.
+        let others = Offered {
+            mean: 4.0,
+            ..Offered::default()
+        };
+        let both = all_wait(&load, [others, Offered::default()], &[4.0; 8]);
+        assert!((both - 0.5).abs() < 1e-9);
     }
 
     #[test]
