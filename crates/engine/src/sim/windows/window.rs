@@ -1,5 +1,7 @@
 //! A window begins: capacity is handed out anew.
 
+use std::cmp::Reverse;
+
 use super::Partitions;
 use crate::hypervisor::{Capacity, Mode, Placement, Policy as _};
 use crate::ids::{CoreId, PartitionId, VpId};
@@ -15,12 +17,10 @@ impl World<Partitions> {
         let mut held = std::mem::take(&mut self.sys.held);
         self.sys.windows.queues.drain_into(&mut held.waiting);
         self.note_exhausted(&mut held.exhausted);
-        // All are there at once, and no order of theirs is published: not that of the scenario,
-        // by which the same ones would have their homes for good.
-        self.sys.order.shuffle(&mut held.exhausted);
         self.manage();
         self.hand_out();
         self.hand_slices_out();
+        self.put_in_order(&mut held.exhausted);
         self.call_home();
         self.renew_running();
         for vp in held.waiting.drain(..) {
@@ -40,6 +40,17 @@ impl World<Partitions> {
         let partitions = self.partitions().filter(some);
         let vps = partitions.flat_map(|of| self.at.vps_of[of]);
         into.extend(vps.filter(|vp| self.vp(*vp).mode == Mode::Exhausted));
+    }
+
+    /// PowerVM: all of these are there at once. Who has the longest slice has least time to lose,
+    /// so it comes first. Among equals no order is published: not that of the scenario, by which
+    /// the same ones would have their homes for good.
+    fn put_in_order(&mut self, vps: &mut [VpId]) {
+        if self.spec.machine.hypervisor.policy == Policy::Phyp {
+            self.sys.order.shuffle(vps);
+            let slices = &self.sys.windows.slices;
+            vps.sort_unstable_by_key(|vp| Reverse(slices[*vp].slice_ns));
+        }
     }
 
     /// PR/SM's own time on the shared cores: nobody's progress until it is over.
