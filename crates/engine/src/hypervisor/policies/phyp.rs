@@ -26,8 +26,8 @@
 //!
 //! Typical use: shared-processor partitions from POWER5 on. Validated by the studies
 //! `aix-micro-partitioning` and `p795-lpar-affinity`. The order of PHYP's internal queues is not
-//! published; ours is first come, first served, and where many come at the same instant, as those do
-//! that go on when a window begins, the longest slice first, and any order among equals.
+//! published; ours is first come, first served, and where many come at the same instant, as those
+//! do that go on when a window begins, the longest slice first, and any order among equals.
 
 use std::collections::VecDeque;
 

@@ -116,20 +116,7 @@ impl State {
                 + ends * self.cold(at, form, ends, put_off)
                 + stops_of * self.cold(at, form, stops_of, after(stops.ns))
         };
-        // Of several workloads each refills what it has lost.
-        let bursts = load.bursts_per_ns.max(1e-18);
-        let each: Vec<(usize, f64)> = form
-            .each_workload()
-            .map(|(workload, of)| {
-                let own = self.doing[workload].load.bursts_per_ns.max(1e-18);
-                (workload, cold(workload, of, own / bursts) / own)
-            })
-            .collect();
-        let reload_ns = if each.is_empty() {
-            cold(at, form, 1.0) / bursts
-        } else {
-            0.0
-        };
+        let (reload_ns, each) = self.refilled((at, form), cold);
         let busy = doing.served * load.vps;
         let worked = busy * (1.0 - doing.stalled);
         let left = vps.min(doing.quota) - busy;
@@ -152,6 +139,25 @@ impl State {
         for (workload, ns) in each {
             let reload_ns = &mut self.doing[workload].reload_ns;
             *reload_ns += 0.5 * self.pace * (ns - *reload_ns);
+        }
+    }
+
+    /// What a burst refills of what was lost [ns]; of several workloads each has its own.
+    fn refilled(
+        &self,
+        (at, form): (usize, &Form),
+        cold: impl Fn(usize, &Form, f64) -> f64,
+    ) -> (f64, Vec<(usize, f64)>) {
+        let often = |at: usize| self.doing[at].load.bursts_per_ns.max(1e-18);
+        let own = |(workload, of)| {
+            let part = often(workload) / often(at);
+            (workload, cold(workload, of, part) / often(workload))
+        };
+        let each: Vec<(usize, f64)> = form.each_workload().map(own).collect();
+        if each.is_empty() {
+            (cold(at, form, 1.0) / often(at), each)
+        } else {
+            (0.0, each)
         }
     }
 

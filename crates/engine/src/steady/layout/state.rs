@@ -243,11 +243,6 @@ pub(in crate::steady) struct Doing {
 }
 
 impl Doing {
-    /// Share of the time with work in which others keep its virtual processors from their cores.
-    pub fn kept_off(&self) -> f64 {
-        1.0 - (self.let_run / self.limited.max(1e-9)).min(1.0)
-    }
-
     /// Those whom one that works meets at a lock, itself included, over how many work on average.
     /// Who comes finds of all with work those on a core besides itself: more of them than on
     /// average where their number varies. Of these, limits stop all together, and others keep some

@@ -1,4 +1,5 @@
-//! For how long virtual processors have work, are without it, and among how many it is.
+//! For how long virtual processors have work, are without it or kept from a core, and among how many
+//! it is.
 
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::Doing;
@@ -8,6 +9,11 @@ impl Doing {
     /// more [ns]; no end of it where that never is so.
     pub fn run_ns(&self) -> f64 {
         self.served * self.load.vps / self.load.wakes_per_ns
+    }
+
+    /// Share of the time with work in which others keep its virtual processors from their cores.
+    pub fn kept_off(&self) -> f64 {
+        1.0 - (self.let_run / self.limited.max(1e-9)).min(1.0)
     }
 
     /// Whether it never has all that it wants.
