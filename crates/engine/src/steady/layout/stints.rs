@@ -1,5 +1,5 @@
-//! For how long virtual processors have work, are without it or kept from a core, and among how many
-//! it is.
+//! For how long virtual processors have work, are without it or kept from a core, and among how
+//! many it is.
 
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::Doing;
