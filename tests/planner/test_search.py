@@ -286,10 +286,10 @@ def test_a_time_is_kept_however_long_a_layout_takes(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(problem.space.solver, "solve", slowly)
     began = time.monotonic()
-    search = searched(problem, seconds=1.0)
+    search = searched(problem, seconds=2.0)
     search.stricter(search.limits, set(), 1)
     assert search.late
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - began < 6.0
     partitions = {search.space.variables[at].partition for at in np.nonzero(search.seen.rows)[1]}
     assert partitions == {0, 1, 2, 3}
     # What brings something by itself is looked at together too.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -35,21 +35,19 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
         lines.append(
             f"A cap may hold {listed(limited, 4)} up within a window: response is left out there."
         )
-    crowded = {name: of for one in solved for name, of in one.crowded.items()}
-    if crowded:
-        others = dict.fromkeys(other for of in crowded.values() for other in of)
+    if crowded := _beside(one.crowded for one in solved):
+        waits, others = crowded
         lines.append(
-            f"{listed(others, 4)} would take more processors than there are: what the work of"
-            f" {listed(crowded, 4)} waits for one beside that is told in part at best, and short"
+            f"{others} would take more processors than there are: what the work of"
+            f" {waits} waits for one beside that is told in part at best, and short"
             " work may take several times as long. `homenode run` tells it."
         )
-    kept = {name: of for one in solved for name, of in one.kept_from.items()}
-    if kept:
-        others = dict.fromkeys(other for of in kept.values() for other in of)
+    if kept := _beside(one.kept_from for one in solved):
+        waits, others = kept
         lines.append(
-            f"{listed(others, 4)} always wants more and keeps its processors, which leaves fewer"
-            f" than {listed(kept, 4)} has virtual ones: responses there are told up to several"
-            " times too short. `homenode run` tells them."
+            f"{others} always wants more and keeps its processors, which leaves fewer"
+            f" than {waits} has virtual ones: responses there are told up to several times"
+            " too short. `homenode run` tells them."
         )
     late = list(dict.fromkeys(name for one in solved for name in one.looked_for_late))
     if late:
@@ -76,6 +74,13 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
             " figure is told; several replications of `homenode run` show it."
         )
     return [*lines, f"left out: {', '.join(left_out)}"]
+
+
+def _beside(each: Iterable[Mapping[str, Sequence[str]]]) -> tuple[str, str] | None:
+    """Who waits, and for whom, over several layouts; None where nobody does."""
+    found = {name: of for one in each for name, of in one.items()}
+    others = dict.fromkeys(other for of in found.values() for other in of)
+    return (listed(found, 4), listed(others, 4)) if found else None
 
 
 def _sureness(solved: Sequence[Solved]) -> list[str]:
