@@ -104,11 +104,11 @@ def test_they_go_on_where_they_were_stopped(
 
 def test_killed_advice_goes_on_and_says_the_same(tmp_path: Path) -> None:
     example = Path(__file__).parents[2] / "examples" / "p795-shared-book.toml"
-    text = example.read_text(encoding="utf-8").replace('duration = "10 s"', 'duration = "3 s"')
+    text = example.read_text(encoding="utf-8").replace('duration = "10 s"', 'duration = "1 s"')
     (tmp_path / "book.toml").write_text(text, encoding="utf-8")
 
     def command(out: str) -> list[str]:
-        words = ["advise", "book.toml", "-j", "2", "--out", out, "--json"]
+        words = ["advise", "book.toml", "--free", "home", "-j", "2", "--out", out, "--json"]
         return [sys.executable, "-m", "homenode", *words]
 
     process = subprocess.Popen(

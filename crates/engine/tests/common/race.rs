@@ -195,7 +195,7 @@ impl Race {
     }
 
     /// Whether shares are promised to the point. Linux moves whole threads, and only where
-    /// processors are a sixth apart: `linux_groups.rs` holds how near it comes. Credit of Xen is of
+    /// processors are a sixth apart: `hosts/groups.rs` holds how near it comes. Credit of Xen is of
     /// a run queue; between two of them load is evened out, not what each has been given.
     pub fn promises_shares(&self) -> bool {
         match self.platform {

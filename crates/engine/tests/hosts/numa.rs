@@ -1,0 +1,106 @@
+//! NUMA balancing on a Linux host: memory and threads move towards each other.
+
+use crate::common::host::{group, host_machine, host_spec, threads};
+use crate::common::{loops, memory, missing_profile, run, Outcome, GIB, SECOND};
+use homenode_engine::spec::{HostThreads, Kvm, NumaBalancing, Partition, Policy, Spec};
+
+fn guest(name: &str, vcpus: u16, domain: u16, pins: &[u16]) -> Partition {
+    let host = HostThreads {
+        pins: (0..vcpus).map(|_| pins.to_vec()).collect(),
+        kvm: Some(Kvm::default()),
+        ..HostThreads::default()
+    };
+    let mut one = group(name, threads(vcpus, 100, host), loops(u32::from(vcpus)));
+    one.profile = missing_profile(1e6);
+    one.profile.sharing = 0.0;
+    one.memory = vec![memory(&[domain], GIB)];
+    one.home = vec![domain];
+    one
+}
+
+/// Twenty seconds on two nodes of four processors.
+fn host(partitions: Vec<Partition>, balancing: Option<NumaBalancing>) -> Outcome {
+    let mut machine = host_machine(Policy::Linux, "node:2 chip:1 core:4");
+    machine.hypervisor.linux.numa_balancing = balancing;
+    let mut spec: Spec = host_spec(machine, vec![], partitions);
+    spec.duration_ns = 20 * SECOND;
+    spec.interval_ns = SECOND;
+    run(&spec, 0)
+}
+
+/// Share of the lines from memory that came from the other node, second by second.
+fn far(outcome: &Outcome, name: &str) -> Vec<f64> {
+    let of = |column| outcome.series(name, column);
+    let (far, near) = (of("lines_memory_far"), of("lines_memory_local"));
+    let share = |(far, near): (&i64, &i64)| *far as f64 / (*far + *near) as f64;
+    far.iter().zip(&near).map(share).collect()
+}
+
+#[test]
+fn memory_comes_to_threads_that_are_pinned_elsewhere() {
+    let away = || vec![guest("a", 2, 0, &[4, 5, 6, 7])];
+    let still = host(away(), None);
+    let moving = host(away(), Some(NumaBalancing::default()));
+    assert!(far(&still, "a").iter().all(|share| *share == 1.0));
+    let shares = far(&moving, "a");
+    assert_eq!(shares[0], 1.0);
+    // A quarter of a gibibyte is looked at a second, all of it moves.
+    assert!(
+        shares.windows(2).all(|pair| pair[1] <= pair[0] + 1e-3),
+        "{shares:?}"
+    );
+    assert!(shares[19] < 0.1, "{shares:?}");
+    let moved = moving.total("a", "numa_moved_bytes");
+    assert!(
+        moved > 0.9 * GIB as f64 && moved <= 1.0 * GIB as f64,
+        "{moved}"
+    );
+    let gain = moving.total("a", "instructions") / still.total("a", "instructions");
+    assert!(gain > 1.03, "{gain}");
+    assert!(moving.total("a", "book_hypervisor") > 0.0);
+}
+
+#[test]
+fn threads_come_to_memory_that_is_too_much_to_move() {
+    let slow = NumaBalancing {
+        scan_bytes: 1 << 20,
+        ..NumaBalancing::default()
+    };
+    let all: Vec<u16> = (0..8).collect();
+    // Three each of three guests: b and c start where there is room, not where their memory is.
+    let guests = || vec![guest("a", 3, 0, &all), guest("b", 3, 1, &all)];
+    let still = host(guests(), None);
+    let moving = host(guests(), Some(slow));
+    let last = |outcome: &Outcome| far(outcome, "a")[19].max(far(outcome, "b")[19]);
+    assert!(
+        last(&still) > 0.3,
+        "{:?} {:?}",
+        far(&still, "a"),
+        far(&still, "b")
+    );
+    assert!(
+        last(&moving) < 0.05,
+        "{:?} {:?}",
+        far(&moving, "a"),
+        far(&moving, "b")
+    );
+    assert!(moving.total("a", "host_migrations") > 0.0);
+}
+
+#[test]
+fn a_socket_that_is_not_there_is_no_node_to_balance_with() {
+    let faults = |active: u16, memory_on: u16| {
+        let mut machine = host_machine(Policy::Linux, "node:2 chip:1 core:4");
+        machine.hypervisor.linux.numa_balancing = Some(NumaBalancing::default());
+        machine.active_cores = active;
+        let mut one = guest("a", 2, 0, &[0, 1, 2, 3]);
+        one.memory = vec![memory(&[memory_on], GIB)];
+        let mut spec: Spec = host_spec(machine, vec![], vec![one]);
+        spec.duration_ns = 5 * SECOND;
+        run(&spec, 0).total("a", "book_hypervisor")
+    };
+    assert_eq!(faults(4, 0), 0.0);
+    // Memory without processors is a node, and so is one with processors whose memory is not used.
+    assert!(faults(4, 1) > 0.0);
+    assert!(faults(8, 0) > 0.0);
+}

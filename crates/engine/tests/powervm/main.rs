@@ -1,0 +1,8 @@
+//! PowerVM: guarantees, what others leave, and how guests fill virtual processors.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod excess;
+mod guarantee;
+mod packing;
