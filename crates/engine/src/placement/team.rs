@@ -63,8 +63,11 @@ impl Board {
         f64::from_bits(self.gone.load(Relaxed))
     }
 
-    /// Asks the caller how much of the time is gone.
+    /// Asks the caller how much of the time is gone, unless he has said that all is.
     fn ask(&self, limits: &Limits, watch: &mut dyn FnMut(u64, i64) -> f64) {
+        if self.gone() >= 1.0 {
+            return;
+        }
         let gone = watch(self.moves.load(Relaxed), self.best.load(Relaxed));
         if limits.moves.is_none() || gone >= 1.0 {
             self.gone.store(gone.to_bits(), Relaxed);
