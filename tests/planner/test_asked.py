@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from homenode.cli import call
-from homenode.errors import HomenodeError, ScenarioError
+from homenode.errors import HomenodeError
 from homenode.model.scenario.file.advise import Licence
 from homenode.planner import Change, advise
 from homenode.planner.commands import commands, dynamic
@@ -576,19 +576,3 @@ def test_json_holds_all_that_is_told(tmp_path: Path) -> None:
     assert there
     assert not back & there
     assert dataclasses.is_dataclass(found)
-
-
-def test_what_is_wrong_with_an_added_file_is_told_with_its_own_line(tmp_path: Path) -> None:
-    path = tmp_path / "new.toml"
-    path.write_text(layouts.partition("web").replace("drawer0", "drawer9"), encoding="utf-8")
-    with pytest.raises(ScenarioError, match="drawer9") as caught:
-        add(layouts.crowded(), path)
-    assert caught.value.where is not None
-    assert caught.value.where.file == str(path)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert "drawer9" in lines[(caught.value.where.line or 0) - 1]
-    path.write_text(layouts.partition("lpar1"), encoding="utf-8")
-    with pytest.raises(ScenarioError, match="lpar1") as caught:
-        add(layouts.crowded(), path)
-    assert str(path) in str(caught.value)
-    assert "give each partition a name of its own" in str(caught.value)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode.errors import HomenodeError, NotFoundError, ScenarioError, listed, nearest
-from homenode.model.document import read_document, to_toml
+from homenode.model.document import Document, parse_document, read_document, to_toml
 from homenode.model.document.positions import split_key
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.file.advise import Word
@@ -45,6 +45,10 @@ _WHERE: tuple[Word, ...] = ("home", "cpuset", "pins", "virtual")
 """What is asked of a new partition, the first that there is: PR/SM alone says where one runs, so
 how wide it is, is all that is left to ask.
 """
+
+
+_BRINGS = ("apart", "limit", "licence")
+"""Keys of `[advise]` that a file of new partitions may hold."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +94,18 @@ def add(
 ) -> Advice:
     """Where the partitions of a file go best; the layout as it is has them where the hypervisor
     would put them. `asked` are keys of `[advise]`; of the new partitions alone something changes,
-    their home if nothing is said, or what comes nearest to it (`_WHERE`).
+    their home if nothing is said, or what comes nearest to it (`_WHERE`). The file's own `[advise]`
+    may hold rules about them (`_BRINGS`), which are kept beside those of the scenario.
     """
     how = how or Asked()
-    told = _joined(scenario, Path(path))
+    file = _added_file(Path(path))
+    told = _joined(scenario, file)
     names = [one.name for one in scenario.partitions]
     if asked.get("free") is None:
         asked["free"] = [next((one for one in _WHERE if is_known(one, told)), _WHERE[0])]
-    wishes = wishes_of(scenario, **{**asked, "pinned": names})
+    wishes = wishes_of(told, **{**asked, "pinned": names})
+    own = parse_document(scenario.text, scenario.source, ScenarioError)
+    wishes = replace(wishes, document=own, added=file)
     found = advised(problem_of(told, {}, wishes), how, runs)
     new = [one for one in told.partitions if one.name not in names]
     if runs is not None:
@@ -107,53 +115,64 @@ def add(
     return replace(found, told=text)
 
 
-def _joined(scenario: Scenario, path: Path) -> Scenario:
+def _joined(scenario: Scenario, file: Document) -> Scenario:
     """The scenario with the partitions of a file. Raises with the places of that file."""
-    tables, data = _partitions_of(path), scenario.data
-    joined = {**data, "name": scenario.name, "partition": [*data["partition"], *tables]}
-    source = f"{scenario.source} with {path}"
+    data, new = scenario.data, file.data
+    joined = {**data, "name": scenario.name, "partition": [*data["partition"], *new["partition"]]}
+    rules, own = new.get("advise", {}), data.get("advise", {})
+    if isinstance(rules, dict) and all(isinstance(rows, list) for rows in rules.values()):
+        rules = {**own, **{key: [*own.get(key, []), *rows] for key, rows in rules.items()}}
+    if rules or own:
+        joined["advise"] = rules
+    source = f"{scenario.source} with {file.file}"
     try:
         return Scenario.from_toml(to_toml(joined), source, scenario.folder)
     except ScenarioError as error:
-        raise _in_its_file(error, scenario, path) from error
+        raise _in_its_file(error, scenario, file) from error
 
 
-def _in_its_file(error: ScenarioError, scenario: Scenario, path: Path) -> ScenarioError:
+def _in_its_file(error: ScenarioError, scenario: Scenario, file: Document) -> ScenarioError:
     """The error as it reads where the file itself comes first; lines of what was joined are
     nobody's, so that no place is told where it is about both.
     """
-    text = path.read_text(encoding="utf-8")
-    rest = {key: value for key, value in scenario.data.items() if isinstance(value, dict | list)}
+    tables = {key: value for key, value in scenario.data.items() if isinstance(value, dict | list)}
+    rest = {key: one for key, one in tables.items() if key == "partition" or key not in file.data}
     found: list[HomenodeError] = []
     try:
-        Scenario.from_toml(f"{text}\n{to_toml(rest)}", str(path), scenario.folder)
+        Scenario.from_toml(f"{file.text}\n{to_toml(rest)}", file.file, scenario.folder)
     except ScenarioError as other:
-        last = len(text.splitlines())
+        last = len(file.text.splitlines())
         found = [one for one in other.problems if one.where and (one.where.line or 0) <= last]
     first, *others = found or [error]
     where = first.where if found else None
     there, step = first.there, first.next_step
-    problem = first.problem if found else f"{scenario.source} with {path}: {first.problem}"
+    problem = first.problem if found else f"{scenario.source} with {file.file}: {first.problem}"
     return ScenarioError(problem, there=there, where=where, next_step=step, others=others)
 
 
-def _partitions_of(path: Path) -> list[Any]:
-    """The tables of a file that is to hold partitions alone: anything else would mean nothing."""
+def _added_file(path: Path) -> Document:
+    """A file that holds partitions, and rules about them: anything else would mean nothing."""
     document = read_document(path, ScenarioError)
-    for key in document.data:
-        if key != "partition":
-            raise ScenarioError(
-                f"{key} cannot be added",
-                there="only partitions can: all else stands in the scenario itself",
-                where=document.where((key,)),
-                next_step="leave it out",
-            )
+    rules = document.data.get("advise", {})
+    unknown: list[tuple[str, ...]] = [
+        (key,) for key in document.data if key not in ("partition", "advise")
+    ]
+    if isinstance(rules, dict):
+        unknown += [("advise", key) for key in rules if key not in _BRINGS]
+    for key in unknown:
+        can = listed(f"advise.{one}" for one in _BRINGS)
+        raise ScenarioError(
+            f"{'.'.join(key)} cannot be added",
+            there=f"partitions can, and {can}: all else stands in the scenario itself",
+            where=document.where(key),
+            next_step="leave it out",
+        )
     tables = document.data.get("partition")
     if not isinstance(tables, list) or not tables:
         raise ScenarioError(
             f"{path} holds no partition", next_step="write [[partition]] with what is to be added"
         )
-    return tables
+    return document
 
 
 def _at_home(scenario: Scenario, chips: tuple[int, ...]) -> str:

@@ -25,13 +25,20 @@ class Wishes:
     document: Document = field(repr=False)
     asked: frozenset[str] = frozenset()
     """Keys that were said elsewhere."""
+    added: Document | None = field(default=None, repr=False)
+    """A file whose rules (`apart`, …) stand behind those of the scenario."""
 
     def where(self, *path: str | int) -> Where | None:
         """The place of a key of the table; None where it was said elsewhere."""
-        whole: Path = ("advise", *path)
         if path[0] in self.asked:
             return None
-        return self.document.where(whole) if self.document.value(whole) is not None else None
+        key, *rest = path
+        row = rest[0] if rest else None
+        if self.added is not None and isinstance(row, int):
+            own = len(self.document.value(("advise", key)) or ())
+            if row >= own:
+                return _place(self.added, ("advise", key, row - own, *rest[1:]))
+        return _place(self.document, ("advise", *path))
 
     @property
     def varies(self) -> bool:
@@ -42,6 +49,10 @@ class Wishes:
     def currency(self) -> str | None:
         """That of all costs; None where nothing costs."""
         return next((one.currency for one in self.told.licence), None)
+
+
+def _place(document: Document, path: Path) -> Where | None:
+    return document.where(path) if document.value(path) is not None else None
 
 
 def wishes_of(scenario: Scenario, **asked: Any) -> Wishes:
