@@ -64,6 +64,14 @@ def test_a_table_that_cannot_be(told: str, words: tuple[str, ...]) -> None:
     assert "scenario.toml:" in str(caught.value)
 
 
+def test_the_only_node_cannot_be_lost() -> None:
+    told = layouts.crowded("node_lost = true", entitlement=0.5, virtual=2)
+    alone = {"machine.active_cores": 16}
+    with pytest.raises(HomenodeError, match="all active cores are on drawer0"):
+        told.with_(alone)
+    told.with_({**alone, "advise.free": ["machine"]})
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [

@@ -38,6 +38,7 @@ def check_advise(
                 problems.add(("advise", "apart", row, at), there=there, next_step=step)
     if not _ROOM & {*told.free}:
         _check_room(told, machine, problems)
+        _check_loss(told, machine, problems)
     _check_values(told, names, problems)
     _check_money(told, problems)
     problems.raise_any()
@@ -73,13 +74,31 @@ def _check_room(told: Advise, machine: MachineDescription, problems: Problems) -
             problems.add(("advise", "apart", row), there=there, next_step=step, at_key=True)
 
 
+def _check_loss(told: Advise, machine: MachineDescription, problems: Problems) -> None:
+    """A node may be lost where another one has active cores."""
+    nodes = _nodes(machine)
+    if told.node_lost and len(nodes) == 1:
+        there = f"all active cores are on {nodes[0]}, so that nothing is left without it"
+        step = "leave it out, or let the machine change (free)"
+        problems.add(("advise", "node_lost"), there=there, next_step=step)
+
+
 def _places(machine: MachineDescription) -> list[str]:
     """Where somebody can be at home."""
-    chips = [chip for chip in range(machine.chips) if machine.active_cores_of(chip)]
     if machine.nodes == 1:
-        return [name_of_chip(chip, machine) for chip in chips]
-    nodes = dict.fromkeys(chip // machine.chips_per_node for chip in chips)
+        return [name_of_chip(chip, machine) for chip in _active(machine)]
+    return _nodes(machine)
+
+
+def _nodes(machine: MachineDescription) -> list[str]:
+    """Those with active cores."""
+    nodes = dict.fromkeys(chip // machine.chips_per_node for chip in _active(machine))
     return [f"{node_word(machine)}{node}" for node in nodes]
+
+
+def _active(machine: MachineDescription) -> list[int]:
+    """Chips with active cores."""
+    return [chip for chip in range(machine.chips) if machine.active_cores_of(chip)]
 
 
 def _check_values(told: Advise, names: Sequence[str], problems: Problems) -> None:
