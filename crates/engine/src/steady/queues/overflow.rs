@@ -164,6 +164,8 @@ pub(in crate::steady) const RANKS: usize = 4;
 /// Rank of those on a chip that always have work and run in the same part of each window: they
 /// begin it together.
 pub(in crate::steady) const TURNS: usize = 2;
+/// Rank of those behind all others.
+pub(in crate::steady) const LAST: usize = RANKS - 1;
 
 /// Groups of cores, and who wants one.
 #[derive(Clone)]
@@ -175,6 +177,8 @@ pub(in crate::steady) struct Groups {
     /// Those that come and go and have not used up yet what they are entitled to in a window: all
     /// of them, as they are in the first part of it.
     at_first: Vec<Offered>,
+    /// Those that a cap has stopped, all of which are there when a window begins.
+    begin: Vec<Offered>,
     /// How many of those that may be thrown off are in a nanosecond.
     thrown: Vec<f64>,
 }
@@ -186,6 +190,7 @@ impl Groups {
             offered: vec![[Offered::default(); RANKS]; count],
             shares: vec![[[0.0; 2]; RANKS]; count],
             at_first: vec![Offered::default(); count],
+            begin: vec![Offered::default(); count],
             thrown: vec![0.0; count],
         }
     }
@@ -196,6 +201,7 @@ impl Groups {
         self.offered.clone_from(&other.offered);
         self.shares.clone_from(&other.shares);
         self.at_first.clone_from(&other.at_first);
+        self.begin.clone_from(&other.begin);
         self.thrown.clone_from(&other.thrown);
     }
 
@@ -204,6 +210,7 @@ impl Groups {
         self.cores[at] = cores;
         self.offered[at] = [Offered::default(); RANKS];
         self.at_first[at] = Offered::default();
+        self.begin[at] = Offered::default();
     }
 
     pub fn add(&mut self, at: usize, ranks: [f64; RANKS], offered: Offered) {
@@ -216,6 +223,27 @@ impl Groups {
     /// beyond it in the rest.
     pub fn add_at_first(&mut self, at: usize, offered: Offered) {
         self.at_first[at].add(offered);
+    }
+
+    /// Those that begin a window together, as a cap has stopped them in the one before.
+    pub fn add_beginning(&mut self, at: usize, offered: Offered) {
+        self.begin[at].add(offered);
+    }
+
+    /// Part of these that finds a core of the group: of those that others leave that are there when
+    /// a window begins.
+    pub fn kept_at_beginning(&self, at: usize) -> f64 {
+        let most = self.begin[at].most;
+        let there = self.offered[at].iter().zip(&self.shares[at]).take(LAST);
+        let (mut mean, mut variance) = (0.0, 0.0);
+        for (rank, [lost, _]) in there {
+            mean += (1.0 - lost) * rank.mean;
+            variance += (1.0 - lost) * rank.variance;
+        }
+        let spread = variance.sqrt();
+        let kept = [mean - spread, mean + spread];
+        let kept = kept.map(|held| (self.cores[at] - held.max(0.0)).clamp(0.0, most));
+        0.5 * (kept[0] + kept[1]) / most.max(1e-12)
     }
 
     /// The most of the second rank that were there after such a part of a window of such a length
