@@ -108,6 +108,7 @@ impl State {
         );
         let ranks = self.ranks(at, form, back);
         let (come, begin) = (ranks[1] + ranks[3], self.begins(at, form));
+        let slice = slice(form);
         for (at, share) in &form.homes_by_node {
             let all = offered(doing, form, *share);
             let rest = all.part(1.0 - begin);
@@ -116,7 +117,7 @@ impl State {
                 self.nodes.add_at_first(*at, rest.part(come));
             }
             self.nodes.add(*at, BEHIND, all.part(begin));
-            self.nodes.add_beginning(*at, all.part(begin));
+            self.nodes.add_beginning(*at, slice, begin * all.most);
         }
         let there = 1.0 - self.once(at, form, back) * doing.away[1];
         let found = self.ask_chips((at, form), seats, there);
@@ -161,6 +162,8 @@ impl State {
                 first += share * kept;
             }
             self.seats.add(chip.index(), seats, asked.part(there));
+            let begin = there * seats[TURNS] * asked.most;
+            self.seats.add_beginning(chip.index(), slice(form), begin);
         }
         for (node, share) in form.homes_by_node.iter().filter(|_| roams > 0.0) {
             let chips = self.tree.chips_of(NodeId::new(*node));
@@ -256,10 +259,10 @@ impl State {
             come_back(doing, half_window),
         );
         let (ranks, once) = (self.ranks(at, form, back), self.once(at, form, back));
-        let begin = self.begins(at, form);
+        let (begin, slice) = (self.begins(at, form), slice(form));
         let others_far = |node: NodeId| self.nodes.lost(node.index(), ranks, back);
         let far = |node: NodeId| {
-            let kept = self.nodes.kept_at_beginning(node.index());
+            let kept = self.nodes.kept_at_beginning(node.index(), slice);
             begin * (1.0 - kept) + (1.0 - begin) * others_far(node)
         };
         let others_near = |chip: ChipId| {
@@ -275,7 +278,7 @@ impl State {
             1.0 - (1.0 - once * far) * (1.0 - lost)
         };
         let near = |chip: ChipId| {
-            let kept = self.seats.kept_by_turns(chip.index());
+            let kept = self.seats.kept_by_turns(chip.index(), slice);
             begin * (1.0 - kept) + (1.0 - begin) * others_near(chip)
         };
         let mut shares = std::mem::take(&mut self.row);
@@ -340,6 +343,11 @@ impl Offered {
             ..self
         }
     }
+}
+
+/// Part of a window to which each virtual processor is entitled.
+fn slice(form: &Form) -> f64 {
+    form.entitled / f64::from(form.partition.processors.count().max(1))
 }
 
 /// All of one rank.
