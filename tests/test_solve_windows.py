@@ -244,3 +244,31 @@ def test_vertical_logical_processors_that_spin_use_no_more_than_there_is(
     run = json.loads(_engine.simulate(words, 0, lambda _: True))["partitions"]
     for one, simulated in zip(solved, run, strict=True):
         assert one["cores"] == pytest.approx(simulated["totals"]["busy_ns"] / 2e9, rel=0.1)
+
+
+LOOPS = """
+[[partition]]
+name = "p{at}"
+processors = {{ mode = "shared", entitlement = 2.0, virtual = 8, capped = true }}
+smt = 1
+memory = "8 GiB"
+home = "drawer0"
+workload = {{ kind = "loops", count = 8, endless = true, profile = "oltp" }}
+"""
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_those_that_a_cap_has_stopped_begin_a_window_together(count: int) -> None:
+    """Six of eight virtual processors use 12 of the 16 cores at home on the mean, but all 48 are
+    there when a window begins: 16 find a core, and the others run elsewhere until they are stopped.
+    """
+    solved, simulated = both(*(LOOPS.format(at=at) for at in range(count)), seconds=2)
+    far = []
+    for one, run in zip(solved, simulated, strict=True):
+        totals = run["totals"]
+        ran = totals["home_ns"] + totals["near_ns"] + totals["far_ns"]
+        far.append((one["by_distance"][2], totals["far_ns"] / ran))
+        done = totals["instructions"] / 2
+        assert one["instructions"] == pytest.approx(done, rel=0.15)
+    for told, wanted in far:
+        assert told == pytest.approx(wanted, abs=0.1)

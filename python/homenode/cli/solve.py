@@ -104,6 +104,8 @@ def _json(of: Solved, checked: tuple[Run, list[Beside]] | None) -> dict[str, Any
     }
     if of.kept_from:
         said["kept_from"] = {name: [*others] for name, others in of.kept_from.items()}
+    if of.wanting_all:
+        said["wanting_all"] = {name: [*others] for name, others in of.wanting_all.items()}
     if of.looked_for_late:
         said["looked_for_late"] = list(of.looked_for_late)
     if of.balances:

@@ -49,6 +49,13 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
             f" than {waits} has virtual ones: responses there are told up to several times"
             " too short. `homenode run` tells them."
         )
+    if wanting := _beside(one.wanting_all for one in solved):
+        waits, others = wanting
+        lines.append(
+            f"{waits} wants nearly all that {others} leaves it, which always wants more: how long"
+            " its work waits hangs on when threads are moved. Response is left out there,"
+            " `homenode run` tells it."
+        )
     late = list(dict.fromkeys(name for one in solved for name in one.looked_for_late))
     if late:
         lines.append(

@@ -122,6 +122,7 @@ fn response_ns(doing: &Doing, form: &Form) -> Option<f64> {
     let (load, demand) = (&doing.load, &form.demand);
     let told = load.bursts_per_ns > 0.0 && !demand.recorded && !load.overrun;
     let told = told && form.serves.is_none() && loses_holders(doing, form).is_none();
+    let told = told && !doing.waits_unknown;
     let answers_ns = doing.handled.of_transaction_ns(&form.demand);
     told.then(|| load.runnable / load.bursts_per_ns * demand.bursts + demand.wait_ns + answers_ns)
 }
@@ -150,7 +151,8 @@ impl Compared {
 /// The phases of its transactions, where they are known.
 fn passage(doing: &Doing, form: &Form) -> Option<Passage> {
     let late_ns = doing.handled.of_transaction_ns(&form.demand) / form.demand.bursts;
-    Passage::of(&doing.load, &form.demand).map(|of| of.later(late_ns))
+    let told = Passage::of(&doing.load, &form.demand).filter(|_| !doing.waits_unknown);
+    told.map(|of| of.later(late_ns))
 }
 
 /// Transactions in a second.

@@ -149,3 +149,17 @@ fn what_comes_and_goes_is_made_up_for_while_its_group_runs() {
         wanted = found[0];
     }
 }
+
+/// Eight processors, on which six loops and one run beside what comes to eight, as long as their
+/// group may: 2 of them on the mean.
+#[test]
+fn who_is_done_before_the_group_is_stopped_leaves_its_processors_to_others() {
+    let mut groups = vec![within("all", 100, Some(200), None)];
+    groups.extend(["comes", "many", "one"].map(|name| within(name, 100, None, Some(0))));
+    let members = vec![
+        member("a", 1, 8, transactions(400.0, Distribution::Exponential)),
+        member("b", 2, 6, loops(6)),
+        member("c", 3, 1, loops(1)),
+    ];
+    alike(&host(8, groups, members), 0.1, "all at once are too many");
+}

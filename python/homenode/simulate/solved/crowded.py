@@ -39,19 +39,38 @@ def waits_behind(
     known, those with which it shares them that always want more. `used` are the cores of each,
     `unsteady` those with more to do than they can.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    none_left = _beside_greedy(spec, used, unsteady)
+    found = {one["name"]: greedy for one, greedy in none_left if not _has_turns(spec, one)}
+    of_machines = ((one["name"], _loops(one)) for one in spec["partitions"])
+    return found | {name: loops for name, loops in of_machines if loops}
+
+
+def wanting_all(
+    spec: Spec, used: Mapping[str, float], unsteady: Mapping[str, bool]
+) -> dict[str, tuple[str, ...]]:
+    """The same of those of whose turns it is known how they come: on a Linux host nothing is told
+    of what work waits that wants nearly all that these leave it.
+    """
+    none_left = _beside_greedy(spec, used, unsteady)
+    is_linux = spec["machine"]["hypervisor"]["policy"] == "linux"
+    return {one["name"]: greedy for one, greedy in none_left if is_linux and _has_turns(spec, one)}
+
+
+def _beside_greedy(
+    spec: Spec, used: Mapping[str, float], unsteady: Mapping[str, bool]
+) -> Iterator[tuple[PartitionSpec, tuple[str, ...]]]:
+    """Partitions that share processors of which none is left with others that always want more,
+    and these.
+    """
     for cores, members in _sharing(spec):
-        names = [one["name"] for one in members]
         greedy = tuple(
             one["name"]
             for one in members
             if unsteady[one["name"]] or any(map(_never_rests, works_of(one)))
         )
-        if greedy and math.fsum(used[name] for name in names) >= (1.0 - _LEFT) * cores:
-            waits = (one for one in members if one["name"] not in greedy)
-            found |= {one["name"]: greedy for one in waits if not _has_turns(spec, one)}
-    of_machines = ((one["name"], _loops(one)) for one in spec["partitions"])
-    return found | {name: loops for name, loops in of_machines if loops}
+        all_used = math.fsum(used[one["name"]] for one in members)
+        if greedy and all_used >= (1.0 - _LEFT) * cores:
+            yield from ((one, greedy) for one in members if one["name"] not in greedy)
 
 
 def kept_from(

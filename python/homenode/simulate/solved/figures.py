@@ -28,11 +28,17 @@ from homenode.simulate.kept.summarize import is_managed, metric_of, steadiness
 from homenode.simulate.kept.totals import NS_PER_S, Totals, UnknownCounterError
 from homenode.simulate.runner.job import Job
 from homenode.simulate.solved.counters import as_answer, is_limited, is_recorded
-from homenode.simulate.solved.crowded import kept_from, looked_for_late, waits_behind
+from homenode.simulate.solved.crowded import (
+    kept_from,
+    looked_for_late,
+    waits_behind,
+    wanting_all,
+)
 from homenode.simulate.solved.sureness import ZVM, Sureness, platform_of, sureness
 
 SIMULATED_ONLY = "only a simulation tells it"
 HISTORY = "which of them comes about hangs on what was before"
+_Find = Callable[[Spec, dict[str, float], dict[str, bool]], dict[str, tuple[str, ...]]]
 
 
 class Solved(Figures):
@@ -208,13 +214,29 @@ class Solved(Figures):
         """
         return self._answering(kept_from)
 
-    def _answering(
-        self, find: Callable[[Spec, dict[str, float], dict[str, bool]], dict[str, tuple[str, ...]]]
-    ) -> dict[str, tuple[str, ...]]:
-        unsteady = {name: of["reason"] is not None for name, of in self.steady.items()}
-        found = find(self.spec, self._used, unsteady)
+    @functools.cached_property
+    def wanting_all(self) -> dict[str, tuple[str, ...]]:
+        """Partitions whose response is left out because they want nearly all that others leave them
+        that always want more, and who these are.
+        """
+        silent = {*self.limited, *self.recorded, *self.balances}
+        solved = zip(self.partitions, self.raw[0]["partitions"], strict=True)
+        # What answers nobody has nothing there, what is not known a table without entries.
+        silent |= {name for name, of in solved if not of["response_ns"]}
+        return {
+            name: others
+            for name, others in self._found(wanting_all).items()
+            if name not in silent and self.metric(name, "response_ms_mean").mean is None
+        }
+
+    def _answering(self, find: _Find) -> dict[str, tuple[str, ...]]:
+        found = self._found(find)
         told = (name for name in found if self.metric(name, "response_ms_mean").mean is not None)
         return {name: found[name] for name in told}
+
+    def _found(self, find: _Find) -> dict[str, tuple[str, ...]]:
+        unsteady = {name: of["reason"] is not None for name, of in self.steady.items()}
+        return find(self.spec, self._used, unsteady)
 
     @functools.cached_property
     def sureness(self) -> dict[str, Sureness]:

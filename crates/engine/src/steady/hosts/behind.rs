@@ -14,12 +14,18 @@ use crate::hypervisor::policies::{group_weight, Turns};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::Doing;
+use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::rounds::{Rounds, NEARLY_ALL};
 
 /// Part of the others that wait whose deadline is earlier than that of one that wakes.
 const EARLIER: f64 = 0.5;
 /// Part of the processors that is as good as none.
 const LEFT: f64 = 0.01;
+/// Part of the time with work up to which it is known how long the work of an open arrival takes.
+/// One that has work for longer keeps its processor from one burst to the next: balancing moves it,
+/// or what runs beside it, once in a while, and until then the queue grows or does not. Assumed,
+/// 0.8 to 0.9.
+const KNOWN: f64 = 0.85;
 /// Those that share processors.
 pub(in crate::steady) struct Sharers<'a> {
     pub host: &'a Host,
@@ -51,10 +57,11 @@ type Weights = Vec<(Option<u16>, f64)>;
 
 impl Sharers<'_> {
     /// Share of its time with work in which each partition's threads have a processor, as far as
-    /// turns tell: all of it where one is always left over, or turns are not known.
-    pub fn served(&self) -> Vec<f64> {
+    /// turns tell: all of it where one is always left over, or turns are not known; and whether it
+    /// is not known how long its work waits.
+    pub fn served(&self) -> Vec<(f64, bool)> {
         let Some(turns) = self.host.turns else {
-            return vec![1.0; self.forms.len()];
+            return vec![(1.0, false); self.forms.len()];
         };
         let weights = self.weights();
         let mut waits = vec![0.0; self.forms.len()];
@@ -71,9 +78,23 @@ impl Sharers<'_> {
         let of = |(at, waits): (usize, &f64)| {
             let vps = f64::from(self.forms[at].filled.vps());
             let least = self.doing[at].cores() / (NEARLY_ALL * vps);
-            (1.0 + waits).recip().max(least.min(1.0))
+            let turned = (1.0 + waits).recip();
+            let served = turned.max(least.min(1.0));
+            (served, self.are_unknown(at, (turned, served)))
         };
         waits.iter().enumerate().map(of).collect()
+    }
+
+    /// Whether turns tell how much a partition gets, but not when: what it waits at the beginning
+    /// of a time with work makes that longer as if all of it were slow, until it never ends. Of
+    /// those that come back how many there are bounds that, until they have work all of the time.
+    fn are_unknown(&self, at: usize, (turned, served): (f64, f64)) -> bool {
+        let (form, doing) = (self.forms[at], &self.doing[at]);
+        let most = match form.demand.arrivals {
+            Arrivals::Open(_) => doing.load.vps > KNOWN * f64::from(form.filled.vps()),
+            _ => served > turned,
+        };
+        most && served < 1.0
     }
 
     fn rounds(

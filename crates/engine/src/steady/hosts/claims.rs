@@ -7,7 +7,7 @@ use crate::hypervisor::policies::{quota, Member};
 use crate::spec::{Cgroup, Policy};
 use crate::steady::hosts::behind::Sharers;
 use crate::steady::hosts::pauses::Pauses;
-use crate::steady::hosts::quotas::{limits, Part, Sharing};
+use crate::steady::hosts::quotas::{limits, Part, Shares, Sharing};
 use crate::steady::hosts::stops::last_slices;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::host::{Host, Lot, Unit};
@@ -21,15 +21,13 @@ impl State {
     pub(in crate::steady) fn share_host(&mut self, forms: &[&Form]) -> f64 {
         self.handle_on_host(forms);
         let Some(host) = &self.host else { return 0.0 };
-        let wants: Vec<f64> = self
-            .doing
-            .iter()
-            .zip(forms)
-            .map(|(doing, form)| wants(doing, form).min(form.threads.cap))
-            .collect();
+        let all = self.doing.iter().zip(forms);
+        let wants = all.map(|(doing, form)| wants(doing, form).min(form.threads.cap));
+        let wants: Vec<f64> = wants.collect();
         let mut waits = vec![0.0; forms.len()];
         let (cores, parts) = (cores_by_pool(host), parts(host));
-        let (granted, unlimited, runs) = self.granted(host, (&cores, &parts), forms, &wants);
+        let told = self.granted(host, (&cores, &parts), forms, &wants);
+        let (granted, unlimited) = (&told.used, &told.running);
         for (pool, cores) in cores.iter().enumerate() {
             let there = parts.iter().filter(|(at, ..)| *at == pool);
             let units: Vec<_> = there.map(|(_, of, share)| (*of, *share)).collect();
@@ -41,7 +39,7 @@ impl State {
             doing: &self.doing,
             cores: &cores,
             parts: &parts,
-            granted: &granted,
+            granted,
         };
         let turns = sharers.served();
         let quotas = quotas(host, forms, &self.doing);
@@ -57,20 +55,22 @@ impl State {
             } else {
                 1.0
             };
+            doing.waits_unknown = turns[at].1 && !is_short;
             doing.last_slices = if doing.in_step && doing.limited < 1.0 {
-                last_slices(host, (forms, &unlimited), at)
+                last_slices(host, (forms, unlimited), at)
             } else {
                 1.0
             };
             let crowded = (1.0 - (waits[at] / vps).min(0.9)) * (1.0 - doing.handled.lost);
-            let crowded = crowded.min(turns[at]);
+            let crowded = crowded.min(turns[at].0);
             let served = if is_short {
                 (granted[at] / vps).min(crowded)
             } else {
                 crowded
             };
             doing.quota = quotas[at];
-            doing.runs += 0.5 * self.pace * (runs[at].clamp(1e-3, 1.0) - doing.runs);
+            doing.runs += 0.5 * self.pace * (told.runs[at].clamp(1e-3, 1.0) - doing.runs);
+            doing.poll_room += 0.5 * self.pace * (told.polls[at] - doing.poll_room);
             let before = doing.served;
             doing.served += 0.5 * self.pace * (served.clamp(1e-6, 1.0) - before);
             doing.let_run = doing.served;
@@ -85,23 +85,26 @@ impl State {
         change
     }
 
-    /// Processors that each partition gets, those that it has while no quota stops it, and the
-    /// share of the time in which none stops those that poll.
+    /// What quotas leave each partition, see [`Shares`].
     fn granted(
         &self,
         host: &Host,
         (cores, parts): (&[f64], &[(usize, usize, f64)]),
         forms: &[&Form],
         wants: &[f64],
-    ) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    ) -> Shares {
         let told: Vec<Part> = parts
             .iter()
             .map(|own| part(own, forms[own.1], &self.doing[own.1], wants[own.1]))
             .zip(parts)
-            .map(|(part, (_, at, share))| Part {
-                polls: share * self.doing[*at].may_poll / self.doing[*at].runs,
-                at_once: part.at_once * at_work(host, forms[*at], &self.doing[*at]),
-                ..part
+            .map(|(part, (_, at, share))| {
+                let at_work = at_work(host, forms[*at], &self.doing[*at]);
+                Part {
+                    polls: share * self.doing[*at].may_poll / self.doing[*at].runs,
+                    at_once: part.at_once * at_work,
+                    weigh: part.weigh * at_work,
+                    ..part
+                }
             })
             .collect();
         let sharing = Sharing {
@@ -110,16 +113,22 @@ impl State {
             parts: &told,
         };
         let shares = sharing.share_out();
-        let (mut granted, mut unlimited) = (vec![0.0; forms.len()], vec![0.0; forms.len()]);
-        let mut runs = vec![0.0; forms.len()];
+        let none = || vec![0.0; forms.len()];
+        let mut all = Shares {
+            used: none(),
+            running: none(),
+            runs: none(),
+            polls: none(),
+        };
         for (at, (_, partition, share)) in parts.iter().enumerate() {
-            granted[*partition] += shares.used[at];
+            all.used[*partition] += shares.used[at];
             // Of what has work now: what waits until they may run is made up for later.
             let now = share * self.doing[*partition].load.vps;
-            unlimited[*partition] += shares.running[at].min(now).max(shares.used[at]);
-            runs[*partition] += share * shares.runs[at];
+            all.running[*partition] += shares.running[at].min(now).max(shares.used[at]);
+            all.runs[*partition] += share * shares.runs[at];
+            all.polls[*partition] += share * shares.polls[at];
         }
-        (granted, unlimited, runs)
+        all
     }
 
     /// Polling takes what work leaves of the processors that it may use.
@@ -219,6 +228,7 @@ fn part((pool, _, share): &(usize, usize, f64), form: &Form, doing: &Doing, want
             most: share * wants,
         },
         at_once: share * at_once.max(wants),
+        weigh: (threads.weight * share * at_once.max(wants)).max(1e-9),
         polls: 0.0,
     }
 }

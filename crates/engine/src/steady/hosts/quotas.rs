@@ -12,7 +12,7 @@
 //! before they halt use the quota up like those that work, and stop with them: they poll for that
 //! part of the time, however little there is to do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hypervisor::policies::{quota, share_out, Member};
 use crate::spec::Cgroup;
@@ -27,6 +27,10 @@ const AT_REST: f64 = 1e-9;
 /// is looked for: what one wants may be more than it gets while nothing stops it.
 const HALVINGS: usize = 80;
 const MOST_OPEN: f64 = 1e9;
+/// The same where processors are short while a group runs, each of which shares them out.
+const OPENINGS: usize = 32;
+/// Part of what one wants that is as good as none.
+const ALL: f64 = 1e-9;
 
 /// Threads of a partition that may use the same processors.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +38,10 @@ pub(in crate::steady) struct Part {
     /// Which of these sets.
     pub pool: usize,
     pub member: Member,
-    /// How many may run at once, where what waited while they were stopped is made up for.
+    /// How many may run at once, where what waited while they were stopped is made up for, and
+    /// what these weigh.
     pub at_once: f64,
+    pub weigh: f64,
     /// How many poll beside these while nothing stops them.
     pub polls: f64,
 }
@@ -61,40 +67,57 @@ pub(in crate::steady) struct Shares {
     pub used: Vec<f64>,
     pub running: Vec<f64>,
     pub runs: Vec<f64>,
+    /// Share of those that would poll meanwhile for which the others leave a processor.
+    pub polls: Vec<f64>,
+}
+
+/// A group with a quota that none is above, with its parts and what it lets run.
+struct Outermost {
+    group: usize,
+    parts: Vec<usize>,
+    nodes: Vec<Node>,
+    /// Groups with a quota within it.
+    inner: BTreeSet<usize>,
+    /// Weights while it runs.
+    weights: Weights,
+}
+
+/// What parts weigh, and groups on each set of processors.
+struct Weights {
+    of_parts: Vec<f64>,
+    of_groups: Vec<Vec<f64>>,
+}
+
+/// What each part has while its groups run, and which share of its polling.
+struct Meanwhile {
+    running: Vec<f64>,
+    polls: Vec<f64>,
 }
 
 impl Sharing<'_> {
     /// What each part gets.
     pub fn share_out(&self) -> Shares {
+        let parts = self.parts.len();
         let mut used: Vec<f64> = self.parts.iter().map(|part| part.member.most).collect();
+        let weights = self.weights(|at| self.parts[at].member.weight);
         let limits: Vec<Vec<usize>> = self.parts.iter().map(|part| self.limits(part)).collect();
-        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (at, limits) in limits.iter().enumerate() {
-            if let Some(outermost) = limits.first() {
-                groups.entry(*outermost).or_default().push(at);
-            }
-        }
-        groups.retain(|_, parts| self.may_stop(parts, &limits));
-        let nodes = |(group, parts): (usize, Vec<usize>)| {
-            let nodes = Node::all(&parts, &limits, 1);
-            (group, parts, nodes)
+        let groups = self.outermost(&limits);
+        let mut shares = Shares {
+            used: Vec::new(),
+            running: vec![f64::NAN; parts],
+            runs: vec![1.0; parts],
+            polls: vec![1.0; parts],
         };
-        let groups: Vec<(usize, Vec<usize>, Vec<Node>)> = groups.into_iter().map(nodes).collect();
-        let mut running = vec![f64::NAN; used.len()];
-        let mut runs = vec![1.0; used.len()];
         for _ in 0..STEPS {
             let mut change = 0.0_f64;
-            for (group, parts, nodes) in &groups {
-                let mut most = used.clone();
-                parts
-                    .iter()
-                    .for_each(|at| most[*at] = self.parts[*at].at_once);
-                let meanwhile = self.without_quotas(&most);
-                parts.iter().for_each(|at| running[*at] = meanwhile[*at]);
+            for of in &groups {
+                let meanwhile = self.meanwhile((of, &limits), &used);
                 let before = used.clone();
-                let all = quota(&self.cgroups[*group]);
-                self.use_up((nodes, &running), all, (&mut used, &mut runs));
-                for at in parts {
+                let all = quota(&self.cgroups[of.group]);
+                self.use_up((&of.nodes, &meanwhile), all, (&mut used, &mut shares.runs));
+                for at in &of.parts {
+                    shares.running[*at] = meanwhile.running[*at];
+                    shares.polls[*at] = meanwhile.polls[*at];
                     change = change.max((used[*at] - before[*at]).abs());
                 }
             }
@@ -102,21 +125,120 @@ impl Sharing<'_> {
                 break;
             }
         }
-        let used = self.without_quotas(&used);
+        shares.used = self.without_quotas(&weights, &used, |_| f64::INFINITY);
         for (at, part) in self.parts.iter().enumerate() {
             // One that a cap of its own stops has what others leave it until then; what nothing
             // stops runs all of its time.
-            if running[at].is_nan() && part.at_once > part.member.most {
-                let mut most = used.clone();
+            if shares.running[at].is_nan() && part.at_once > part.member.most {
+                let mut most = shares.used.clone();
                 most[at] = part.at_once;
-                running[at] = self.without_quotas(&most)[at];
+                let alone = self.without_quotas(&weights, &most, |_| f64::INFINITY);
+                shares.running[at] = alone[at];
             }
-            running[at] = running[at].max(used[at]);
+            shares.running[at] = shares.running[at].max(shares.used[at]);
         }
-        Shares {
-            used,
-            running,
-            runs,
+        shares
+    }
+
+    /// Groups with a quota that may stop some, of those that are within no other.
+    fn outermost(&self, limits: &[Vec<usize>]) -> Vec<Outermost> {
+        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, limits) in limits.iter().enumerate() {
+            if let Some(outermost) = limits.first() {
+                groups.entry(*outermost).or_default().push(at);
+            }
+        }
+        groups.retain(|_, parts| self.may_stop(parts, limits));
+        let of = |(group, parts): (usize, Vec<usize>)| {
+            let inner = parts.iter().flat_map(|at| limits[*at].iter().skip(1));
+            Outermost {
+                group,
+                nodes: Node::all(&parts, limits, 1),
+                inner: inner.copied().collect(),
+                weights: self.weights(|at| match parts.contains(&at) {
+                    true => self.parts[at].weigh,
+                    false => self.parts[at].member.weight,
+                }),
+                parts,
+            }
+        };
+        groups.into_iter().map(of).collect()
+    }
+
+    /// What a group's parts have while it runs. Processors may be short then though they are not
+    /// on the mean: who has all that he wants is done before the group is stopped, and has as much
+    /// on average as he uses in the part of the time that it runs for, no more.
+    fn meanwhile(&self, (of, limits): (&Outermost, &[Vec<usize>]), used: &[f64]) -> Meanwhile {
+        if !self.is_short(used, of) {
+            return Meanwhile {
+                running: self.parts.iter().map(|part| part.at_once).collect(),
+                polls: vec![1.0; self.parts.len()],
+            };
+        }
+        let all = quota(&self.cgroups[of.group]);
+        let having = |open: f64| self.having(of, (used, open));
+        let uses = |open: f64| self.use_all((&of.nodes, &having(open)), open);
+        // The more of the time it runs the less those take that are done before.
+        let [mut low, mut high] = [0.0, 1.0];
+        for _ in 0..OPENINGS {
+            let middle = 0.5 * (low + high);
+            if uses(middle) < all {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let mut found = having(high);
+        // One that another quota stops earlier has all that is left to him until then.
+        let within = |at: &&usize| limits[**at].len() > 1;
+        let mut most = used.to_vec();
+        of.parts
+            .iter()
+            .for_each(|at| most[*at] = found.running[*at]);
+        for at in of.parts.iter().filter(within) {
+            most[*at] = self.parts[*at].at_once;
+        }
+        let until = self.without_quotas(&of.weights, &most, |_| f64::INFINITY);
+        for at in of.parts.iter().filter(within) {
+            found.running[*at] = until[*at];
+        }
+        found
+    }
+
+    /// Whether some have no processor if all that may run at once do, and poll.
+    fn is_short(&self, used: &[f64], of: &Outermost) -> bool {
+        let mut left = self.cores.to_vec();
+        for (at, part) in self.parts.iter().enumerate() {
+            left[part.pool] -= match of.parts.contains(&at) {
+                true => part.at_once + part.polls,
+                false => used[at],
+            };
+        }
+        left.iter().any(|left| *left < 0.0)
+    }
+
+    /// The same if it runs for such a part of the time, on the mean over that.
+    fn having(&self, of: &Outermost, (used, open): (&[f64], f64)) -> Meanwhile {
+        let mut most = used.to_vec();
+        for at in &of.parts {
+            let part = &self.parts[*at];
+            most[*at] = part.at_once.min(part.member.most / open);
+        }
+        let inner = |group: usize| match of.inner.contains(&group) {
+            true => quota(&self.cgroups[group]) / open,
+            false => f64::INFINITY,
+        };
+        // Nobody polls while another waits for its processor. Those that are more than there are
+        // processors wait evenly.
+        let mut left: Vec<f64> = self.cores.iter().map(|cores| 2.0 * cores).collect();
+        for (part, most) in self.parts.iter().zip(&most) {
+            left[part.pool] -= most + part.polls;
+        }
+        let room =
+            |part: &Part| (left[part.pool] / self.cores[part.pool].max(1e-12)).clamp(0.0, 1.0);
+        Meanwhile {
+            polls: self.parts.iter().map(room).collect(),
+            running: self.without_quotas(&of.weights, &most, inner),
         }
     }
 
@@ -139,27 +261,46 @@ impl Sharing<'_> {
         each.any(|(group, wanted)| *wanted > quota(&self.cgroups[*group]))
     }
 
-    /// What each has if it uses so much at most and nothing stops groups: by weight where
-    /// processors are short.
-    fn without_quotas(&self, most: &[f64]) -> Vec<f64> {
-        let rooms = vec![f64::INFINITY; self.cgroups.len()];
-        let mut all = vec![0.0; self.parts.len()];
-        let load = |part: &Part| Load {
+    /// Weights where parts have such ones.
+    fn weights(&self, of: impl Fn(usize) -> f64) -> Weights {
+        let of_parts: Vec<f64> = (0..self.parts.len()).map(of).collect();
+        let load = |(part, weight): (&Part, &f64)| Load {
             pool: part.pool,
             group: part.member.group,
-            weight: part.member.weight,
+            weight: *weight,
         };
-        let loads: Vec<Load> = self.parts.iter().map(load).collect();
-        let weights = by_pool(self.cgroups, &loads, self.cores.len());
+        let loads: Vec<Load> = self.parts.iter().zip(&of_parts).map(load).collect();
+        Weights {
+            of_groups: by_pool(self.cgroups, &loads, self.cores.len()),
+            of_parts,
+        }
+    }
+
+    /// What each has if it uses so much at most, its groups as much as there is `room` for each,
+    /// and nothing stops them: by weight where processors are short.
+    fn without_quotas(
+        &self,
+        weights: &Weights,
+        most: &[f64],
+        room: impl Fn(usize) -> f64,
+    ) -> Vec<f64> {
+        let rooms: Vec<f64> = (0..self.cgroups.len()).map(room).collect();
+        let mut all = vec![0.0; self.parts.len()];
         for (pool, cores) in self.cores.iter().enumerate() {
             let there = (0..self.parts.len()).filter(|at| self.parts[*at].pool == pool);
             let there: Vec<usize> = there.collect();
             let members = there.iter().map(|at| Member {
+                group: self.parts[*at].member.group,
+                weight: weights.of_parts[*at],
                 most: most[*at],
-                ..self.parts[*at].member
             });
             let members: Vec<Member> = members.collect();
-            let shares = share_out(self.cgroups, (&weights[pool], &rooms), &members, *cores);
+            let shares = share_out(
+                self.cgroups,
+                (&weights.of_groups[pool], &rooms),
+                &members,
+                *cores,
+            );
             there
                 .iter()
                 .zip(shares)
@@ -172,11 +313,11 @@ impl Sharing<'_> {
     /// stopped earlier.
     fn use_up(
         &self,
-        (nodes, running): (&[Node], &[f64]),
+        (nodes, having): (&[Node], &Meanwhile),
         cores: f64,
         of: (&mut [f64], &mut [f64]),
     ) {
-        let uses = |open: f64| self.use_all((nodes, running), open);
+        let uses = |open: f64| self.use_all((nodes, having), open);
         let mut high = 1.0;
         while uses(high) < cores && high < MOST_OPEN {
             high *= 2.0;
@@ -194,13 +335,13 @@ impl Sharing<'_> {
         for node in nodes {
             match node {
                 Node::Group(_, within) => {
-                    let cores = self.uses((node, running), high);
-                    self.use_up((within, running), cores, (used, runs));
+                    let cores = self.uses((node, having), high);
+                    self.use_up((within, having), cores, (used, runs));
                 }
                 Node::Part(at) => {
                     let part = &self.parts[*at];
-                    used[*at] = part.member.most.min(high * running[*at]);
-                    if part.polls > 0.0 || used[*at] < part.member.most {
+                    used[*at] = part.member.most.min(high * having.running[*at]);
+                    if part.polls > 0.0 || used[*at] < (1.0 - ALL) * part.member.most {
                         runs[*at] = high.min(1.0);
                     }
                 }
@@ -209,23 +350,24 @@ impl Sharing<'_> {
     }
 
     /// What one uses if it may run for such a part of the time, as far as groups within let it.
-    fn uses(&self, (node, running): (&Node, &[f64]), open: f64) -> f64 {
+    fn uses(&self, (node, having): (&Node, &Meanwhile), open: f64) -> f64 {
         match node {
             Node::Group(group, within) => {
-                let all = self.use_all((within, running), open);
+                let all = self.use_all((within, having), open);
                 all.min(quota(&self.cgroups[*group]))
             }
             Node::Part(at) => {
                 let part = &self.parts[*at];
-                part.member.most.min(open * running[*at]) + part.polls * open.min(1.0)
+                let polls = part.polls * having.polls[*at];
+                part.member.most.min(open * having.running[*at]) + polls * open.min(1.0)
             }
         }
     }
 
-    fn use_all(&self, (nodes, running): (&[Node], &[f64]), open: f64) -> f64 {
+    fn use_all(&self, (nodes, having): (&[Node], &Meanwhile), open: f64) -> f64 {
         nodes
             .iter()
-            .map(|node| self.uses((node, running), open))
+            .map(|node| self.uses((node, having), open))
             .sum()
     }
 }
@@ -292,6 +434,7 @@ mod tests {
                 most: count,
             },
             at_once: count,
+            weigh: weight * count,
             polls: 0.0,
         }
     }
@@ -337,7 +480,7 @@ mod tests {
     fn what_comes_and_goes_is_made_up_for_while_the_group_runs() {
         let groups = [group(None, Some(2.0))];
         let mut comes = loops(0, 0, 0.3, 100.0);
-        comes.at_once = 4.0;
+        (comes.at_once, comes.weigh) = (4.0, 400.0);
         near(
             &used(&groups, &[16.0], &[loops(0, 0, 8.0, 100.0), comes]),
             &[1.7, 0.3],
@@ -351,7 +494,7 @@ mod tests {
     fn who_polls_uses_a_quota_up_while_its_group_runs() {
         let groups = [group(None, Some(2.0))];
         let mut comes = loops(0, 0, 0.3, 100.0);
-        (comes.at_once, comes.polls) = (4.0, 3.6);
+        (comes.at_once, comes.weigh, comes.polls) = (4.0, 400.0, 3.6);
         let parts = [loops(0, 0, 8.0, 100.0), comes];
         let sharing = Sharing {
             cgroups: &groups,
@@ -363,6 +506,35 @@ mod tests {
         let runs = 1.7 / 11.6;
         near(&shares.used, &[8.0 * runs, 0.3]);
         near(&shares.runs, &[runs, runs]);
+    }
+
+    #[test]
+    fn who_is_done_before_the_group_is_stopped_leaves_its_processors_to_others() {
+        let groups = [group(None, Some(2.0))];
+        let mut comes = loops(0, 0, 0.5, 100.0);
+        (comes.at_once, comes.weigh) = (4.0, 400.0);
+        // Of four processors half is what comes; two thirds of the rest are theirs that are two.
+        let parts = [loops(0, 0, 4.0, 200.0), loops(0, 0, 4.0, 100.0), comes];
+        near(&used(&groups, &[4.0], &parts), &[1.0, 0.5, 0.5]);
+    }
+
+    #[test]
+    fn the_more_others_want_processors_the_fewer_poll() {
+        let groups = [group(None, Some(1.0))];
+        let polls = |count: f64| {
+            let mut comes = loops(0, 0, 0.5, 100.0);
+            (comes.at_once, comes.weigh, comes.polls) = (4.0, 400.0, 1.0);
+            let parts = [loops(0, 0, count, 100.0), comes];
+            let sharing = Sharing {
+                cgroups: &groups,
+                cores: &[4.0],
+                parts: &parts,
+            };
+            sharing.share_out().polls[1]
+        };
+        let rooms = [1.0, 2.0, 4.0, 5.0, 8.0].map(polls);
+        assert!(rooms.windows(2).all(|two| two[0] >= two[1]), "{rooms:?}");
+        assert!(rooms[0] > 0.7 && rooms[4] < 1e-6, "{rooms:?}");
     }
 
     #[test]

@@ -57,6 +57,8 @@ impl Halting {
         all.found *= room;
         if limits(&host.cgroups, form.threads.group).next().is_some() {
             all.may_poll = all.polls;
+            all.polls *= doing.poll_room;
+            all.found *= doing.poll_room;
         }
         all
     }

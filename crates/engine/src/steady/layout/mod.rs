@@ -8,3 +8,4 @@ pub(in crate::steady) mod state;
 pub(in crate::steady) mod stints;
 pub(in crate::steady) mod tamed;
 pub(in crate::steady) mod threads;
+pub(in crate::steady) mod waits;

@@ -12,6 +12,7 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::tamed::Tamed;
+use crate::steady::layout::waits::Waits;
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::devices::Handled;
 use crate::steady::queues::filling::THREADS;
@@ -109,30 +110,6 @@ pub(in crate::steady) fn classes<'a>(sites: &'a [Site], of: &'a Site) -> &'a [Cl
     of.twin.map_or(&of.classes, |twin| &sites[twin].classes)
 }
 
-/// How a partition's logical cores wait that are within their share.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::steady) struct Waits {
-    /// Share of the time with work.
-    pub time: f64,
-    /// Share of the times that work comes to one that has none.
-    pub comings: f64,
-    /// Part of these times by which they are fewer than if the waits were spread evenly: whatever
-    /// comes while all wait comes to one that has work.
-    pub fewer: f64,
-    /// Bursts that are queued behind those that wait, or that they have left.
-    pub queued: f64,
-}
-
-impl Waits {
-    /// Goes part of the way to others.
-    pub fn turn_to(&mut self, to: Self, part: f64) {
-        self.time += part * (to.time - self.time);
-        self.comings += part * (to.comings - self.comings);
-        self.fewer += part * (to.fewer - self.fewer);
-        self.queued += part * (to.queued - self.queued);
-    }
-}
-
 /// Where others keep virtual processors from their cores, how near to all together: between 0,
 /// where each waits by itself, and 1. Assumed, half way: which it is hangs on the order in which
 /// they come to cores, of which nothing is told.
@@ -185,6 +162,8 @@ pub(in crate::steady) struct Doing {
     /// The same as far as turns tell that those come round to who is beside others that always want
     /// more: all of it where turns are not known, or a core is always left over.
     pub turns: f64,
+    /// On a host, whether it is not known how long its work waits for turns.
+    pub waits_unknown: bool,
     /// Part of those with work that its own cap or pool leaves.
     pub limited: f64,
     /// On a host, the most cores that quotas leave it, polling included.
@@ -193,8 +172,9 @@ pub(in crate::steady) struct Doing {
     /// wants and does not poll.
     pub runs: f64,
     /// On a host, what would poll under its quotas, were those that others use up no matter
-    /// [processors].
+    /// [processors], and the share of it for which others that run meanwhile leave one.
     pub may_poll: f64,
+    pub poll_room: f64,
     /// Whom one meets on average over those that run while the first slices of a quota last.
     pub last_slices: f64,
     /// Whether it takes turns with others, all with the whole machine.
@@ -293,6 +273,7 @@ impl Doing {
             quota: f64::INFINITY,
             runs: 1.0,
             may_poll: 0.0,
+            poll_room: 1.0,
             limited: 1.0,
             last_slices: 1.0,
             in_use: f64::from(form.filled.vps()),

@@ -30,6 +30,8 @@ const HARDLY: f64 = 7.0;
 /// Least peakedness that is told from none: below it the number hardly varies.
 const SMOOTH: f64 = 0.05;
 
+/// Part by which slices differ that count as equal.
+const ALIKE: f64 = 1e-3;
 /// Steps in which is found who had cores when a window began.
 const LOST_STEPS: usize = 3;
 
@@ -164,6 +166,8 @@ pub(in crate::steady) const RANKS: usize = 4;
 /// Rank of those on a chip that always have work and run in the same part of each window: they
 /// begin it together.
 pub(in crate::steady) const TURNS: usize = 2;
+/// Rank of those behind all others.
+pub(in crate::steady) const LAST: usize = RANKS - 1;
 
 /// Groups of cores, and who wants one.
 #[derive(Clone)]
@@ -175,6 +179,9 @@ pub(in crate::steady) struct Groups {
     /// Those that come and go and have not used up yet what they are entitled to in a window: all
     /// of them, as they are in the first part of it.
     at_first: Vec<Offered>,
+    /// Those that a cap has stopped, all of which are there when a window begins: how many have
+    /// slices of it of such a length.
+    begin: Vec<Vec<[f64; 2]>>,
     /// How many of those that may be thrown off are in a nanosecond.
     thrown: Vec<f64>,
 }
@@ -186,6 +193,7 @@ impl Groups {
             offered: vec![[Offered::default(); RANKS]; count],
             shares: vec![[[0.0; 2]; RANKS]; count],
             at_first: vec![Offered::default(); count],
+            begin: vec![Vec::new(); count],
             thrown: vec![0.0; count],
         }
     }
@@ -196,6 +204,7 @@ impl Groups {
         self.offered.clone_from(&other.offered);
         self.shares.clone_from(&other.shares);
         self.at_first.clone_from(&other.at_first);
+        self.begin.clone_from(&other.begin);
         self.thrown.clone_from(&other.thrown);
     }
 
@@ -204,6 +213,7 @@ impl Groups {
         self.cores[at] = cores;
         self.offered[at] = [Offered::default(); RANKS];
         self.at_first[at] = Offered::default();
+        self.begin[at].clear();
     }
 
     pub fn add(&mut self, at: usize, ranks: [f64; RANKS], offered: Offered) {
@@ -216,6 +226,44 @@ impl Groups {
     /// beyond it in the rest.
     pub fn add_at_first(&mut self, at: usize, offered: Offered) {
         self.at_first[at].add(offered);
+    }
+
+    /// Those that begin a window together, as a cap has stopped them in the one before, with such a
+    /// slice of it.
+    pub fn add_beginning(&mut self, at: usize, slice: f64, count: f64) {
+        if count > 0.0 {
+            self.begin[at].push([slice, count]);
+        }
+    }
+
+    /// Part of those with such a slice that find a core of the group: of those that others leave
+    /// that are there when a window begins.
+    pub fn kept_at_beginning(&self, at: usize, slice: f64) -> f64 {
+        let there = self.offered[at].iter().zip(&self.shares[at]).take(LAST);
+        let (mut mean, mut variance) = (0.0, 0.0);
+        for (rank, [lost, _]) in there {
+            mean += (1.0 - lost) * rank.mean;
+            variance += (1.0 - lost) * rank.variance;
+        }
+        let spread = variance.sqrt();
+        let kept = [mean - spread, mean + spread];
+        let left = kept.map(|held| (self.cores[at] - held.max(0.0)).max(0.0));
+        self.in_order(at, left, slice)
+    }
+
+    /// Part of those with such a slice that have so many cores, or so many: whoever has the longest
+    /// comes first, those that are equal find one alike.
+    fn in_order(&self, at: usize, cores: [f64; 2], slice: f64) -> f64 {
+        let (mut before, mut alike) = (0.0, 0.0);
+        for [of, count] in &self.begin[at] {
+            if *of > slice * (1.0 + ALIKE) {
+                before += count;
+            } else if *of >= slice * (1.0 - ALIKE) {
+                alike += count;
+            }
+        }
+        let found = cores.map(|cores| (cores - before).clamp(0.0, alike));
+        0.5 * (found[0] + found[1]) / alike.max(1e-12)
     }
 
     /// The most of the second rank that were there after such a part of a window of such a length
@@ -370,10 +418,9 @@ impl Groups {
         ((turns.mean / turns.most).min(1.0), kept)
     }
 
-    /// Part of those that work by turns that find a core of the group.
-    pub fn kept_by_turns(&self, at: usize) -> f64 {
-        let (_, [more, less]) = self.turns(at);
-        0.5 * (more + less) / self.offered[at][TURNS].most.max(1e-12)
+    /// Part of those that work by turns, with such a slice, that find a core of the group.
+    pub fn kept_by_turns(&self, at: usize, slice: f64) -> f64 {
+        self.in_order(at, self.turns(at).1, slice)
     }
 
     /// Chance that one of the second rank finds no core: the share of them that is elsewhere, as

@@ -13,13 +13,13 @@ use crate::spec::Policy;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{Doing, Site, State, NOTHING};
-use crate::steady::queues::overflow::{Groups, Offered, RANKS, TURNS};
+use crate::steady::queues::overflow::{Groups, Offered, LAST, RANKS, TURNS};
 use crate::steady::windows::evictions::{entitled_part, waits_at_a_cap};
 
 /// Steps in which the level of idle cores is found.
 const LEVEL_STEPS: usize = 16;
 /// Behind all others.
-const LAST: [f64; RANKS] = [0.0, 0.0, 0.0, 1.0];
+const BEHIND: [f64; RANKS] = only(LAST);
 
 impl State {
     /// On which chips the partitions of a part of the machine run; by how much that changed.
@@ -107,13 +107,17 @@ impl State {
             come_back(doing, half_window),
         );
         let ranks = self.ranks(at, form, back);
-        let come = ranks[1] + ranks[3];
+        let (come, begin) = (ranks[1] + ranks[3], self.begins(at, form));
+        let slice = slice(form);
         for (at, share) in &form.homes_by_node {
             let all = offered(doing, form, *share);
-            self.nodes.add(*at, ranks, all);
+            let rest = all.part(1.0 - begin);
+            self.nodes.add(*at, ranks, rest);
             if ranks[1] > 0.0 {
-                self.nodes.add_at_first(*at, all.part(come));
+                self.nodes.add_at_first(*at, rest.part(come));
             }
+            self.nodes.add(*at, BEHIND, all.part(begin));
+            self.nodes.add_beginning(*at, slice, begin * all.most);
         }
         let there = 1.0 - self.once(at, form, back) * doing.away[1];
         let found = self.ask_chips((at, form), seats, there);
@@ -121,7 +125,7 @@ impl State {
         if doing.out > 0.0 {
             let to = (&mut self.seats, &mut self.nodes);
             let leaves = self.machine.hypervisor.policy == Policy::Phyp;
-            let ranks = if leaves { LAST } else { ranks };
+            let ranks = if leaves { BEHIND } else { ranks };
             // The home chips of which it was told above how much of it is there.
             let told = self.at_home[at].len();
             add_strangers(&self.tree, (doing, form, told), (seats, ranks), to);
@@ -140,7 +144,7 @@ impl State {
     ) -> (f64, f64) {
         let roams = self.roams(at, form);
         let doing = &self.doing[at];
-        let by_turns = self.works_by_turns(at, form);
+        let by_turns = form.stays && self.begins(at, form) > 0.0;
         let (mut first, mut roamed) = (0.0, 0.0);
         for (chip, share) in form.home_chips().zip(&self.at_home[at]) {
             let mut asked = offered(doing, form, *share);
@@ -158,6 +162,8 @@ impl State {
                 first += share * kept;
             }
             self.seats.add(chip.index(), seats, asked.part(there));
+            let begin = there * seats[TURNS] * asked.most;
+            self.seats.add_beginning(chip.index(), slice(form), begin);
         }
         for (node, share) in form.homes_by_node.iter().filter(|_| roams > 0.0) {
             let chips = self.tree.chips_of(NodeId::new(*node));
@@ -192,23 +198,29 @@ impl State {
     /// Under PR/SM one that comes looks at its last core first, so who stays long keeps it.
     /// One that always has work and is capped begins each window anew, all together.
     fn seats_of(&self, at: usize, form: &Form, half_window: f64) -> [f64; RANKS] {
-        let doing = &self.doing[at];
-        if self.works_by_turns(at, form) {
-            let mut turns = [0.0; RANKS];
-            turns[TURNS] = 1.0;
-            return turns;
-        }
+        let begin = self.begins(at, form);
         let come = match self.machine.hypervisor.policy {
             Policy::Phyp => f64::from(u8::from(!form.stays)),
-            _ => come_back(doing, half_window),
+            _ => come_back(&self.doing[at], half_window),
         };
-        [1.0 - come, come, 0.0, 0.0]
+        let mut seats = [1.0 - come, come, 0.0, 0.0].map(|share| (1.0 - begin) * share);
+        seats[TURNS] = begin;
+        seats
     }
 
-    /// Whether a partition runs in one part of each window for good.
-    fn works_by_turns(&self, at: usize, form: &Form) -> bool {
-        let is_phyp = self.machine.hypervisor.policy == Policy::Phyp;
-        is_phyp && form.stays && waits_at_a_cap(&self.doing[at], form)
+    /// Part of those of a partition that all begin a window together, as a cap has stopped them in
+    /// the one before: those that always have work; of others as many as it stops of those that it
+    /// would if more came than it can do.
+    fn begins(&self, at: usize, form: &Form) -> f64 {
+        let doing = &self.doing[at];
+        if self.machine.hypervisor.policy != Policy::Phyp {
+            return 0.0;
+        }
+        if form.stays {
+            return f64::from(u8::from(waits_at_a_cap(doing, form)));
+        }
+        let most = 1.0 - doing.due / form.in_turn.max(1e-12);
+        (doing.load.stopped / most.max(1e-12)).clamp(0.0, 1.0)
     }
 
     /// In which order a partition's virtual processors get the cores of a node.
@@ -220,7 +232,7 @@ impl State {
         let entitled = entitled_part(doing);
         if waits_at_a_cap(doing, form) {
             // All begin a window together, when nobody can be thrown off.
-            return LAST;
+            return BEHIND;
         }
         // Those that stay for longer than a window come back when one begins.
         let come = if form.stays { 0.0 } else { back };
@@ -247,13 +259,14 @@ impl State {
             come_back(doing, half_window),
         );
         let (ranks, once) = (self.ranks(at, form, back), self.once(at, form, back));
-        let by_turns = self.works_by_turns(at, form);
-        let far = |node: NodeId| self.nodes.lost(node.index(), ranks, back);
-        let near = |chip: ChipId| {
-            let far = far(self.tree.node_of(chip));
-            if by_turns {
-                return 1.0 - self.seats.kept_by_turns(chip.index());
-            }
+        let (begin, slice) = (self.begins(at, form), slice(form));
+        let others_far = |node: NodeId| self.nodes.lost(node.index(), ranks, back);
+        let far = |node: NodeId| {
+            let kept = self.nodes.kept_at_beginning(node.index(), slice);
+            begin * (1.0 - kept) + (1.0 - begin) * others_far(node)
+        };
+        let others_near = |chip: ChipId| {
+            let far = others_far(self.tree.node_of(chip));
             if form.stays {
                 return 1.0 - doing.first - doing.roamed * (1.0 - far);
             }
@@ -263,6 +276,10 @@ impl State {
                 self.seats.lost(chip.index(), seats, 1.0)
             };
             1.0 - (1.0 - once * far) * (1.0 - lost)
+        };
+        let near = |chip: ChipId| {
+            let kept = self.seats.kept_by_turns(chip.index(), slice);
+            begin * (1.0 - kept) + (1.0 - begin) * others_near(chip)
         };
         let mut shares = std::mem::take(&mut self.row);
         shares.iter_mut().for_each(|share| *share = 0.0);
@@ -326,6 +343,18 @@ impl Offered {
             ..self
         }
     }
+}
+
+/// Part of a window to which each virtual processor is entitled.
+fn slice(form: &Form) -> f64 {
+    form.entitled / f64::from(form.partition.processors.count().max(1))
+}
+
+/// All of one rank.
+const fn only(rank: usize) -> [f64; RANKS] {
+    let mut ranks = [0.0; RANKS];
+    ranks[rank] = 1.0;
+    ranks
 }
 
 /// Share of a partition's dispatches after which it looks for a core at home anew before a window

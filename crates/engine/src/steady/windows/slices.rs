@@ -15,8 +15,9 @@
 use crate::hypervisor::polarize;
 use crate::spec::{Polarization, Policy, Processors};
 use crate::steady::layout::form::Form;
-use crate::steady::layout::state::{Doing, State, Waits};
+use crate::steady::layout::state::{Doing, State};
 use crate::steady::layout::stints::{in_use, on_and_off};
+use crate::steady::layout::waits::Waits;
 use crate::steady::queues::chain::Load;
 use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;

@@ -161,7 +161,8 @@ fn by_turns(mean: f64, turn: f64) -> [f64; 2] {
     };
     groups.add(0, [0.0, 0.0, 1.0, 0.0], by_turns);
     groups.close(0);
-    [groups.finds_none(0), groups.kept_by_turns(0)]
+    groups.add_beginning(0, turn, 12.0);
+    [groups.finds_none(0), groups.kept_by_turns(0, turn)]
 }
 
 #[test]
@@ -273,4 +274,36 @@ fn those_that_stay_away_are_as_many_as_the_states_balance() {
         assert!(told.abs() < 0.08, "{sources} {servers} {told}");
         assert!(told.abs() < erlang.abs(), "{erlang} {told}");
     }
+}
+
+/// Part of so many that begin a window together that finds one of eight cores, of which others
+/// that stay have some.
+fn kept(begin: f64, stay: f64) -> f64 {
+    let mut groups = Groups::new(1);
+    groups.open(0, 8.0);
+    groups.add(0, [1.0, 0.0, 0.0, 0.0], thrown(stay, 1.0));
+    let all = thrown(begin, 1.0);
+    groups.add(0, [0.0, 0.0, 0.0, 1.0], all.part(0.25));
+    groups.add_beginning(0, 0.25, begin);
+    groups.close_by_window(0, 1e7, 0.0);
+    groups.kept_at_beginning(0, 0.25)
+}
+
+#[test]
+fn who_has_the_longest_slice_is_there_first_when_a_window_begins() {
+    let mut groups = Groups::new(1);
+    groups.open(0, 8.0);
+    for (slice, count) in [(0.2, 4.0), (0.5, 6.0), (0.3, 4.0)] {
+        groups.add_beginning(0, slice, count);
+    }
+    let kept = [0.5, 0.3, 0.2].map(|slice| groups.kept_at_beginning(0, slice));
+    assert_eq!(kept, [1.0, 0.5, 0.0]);
+}
+
+#[test]
+fn of_those_that_begin_together_as_many_are_there_as_find_a_core_at_once() {
+    // However little of the window they run for.
+    assert!((kept(24.0, 0.0) - 1.0 / 3.0).abs() < 1e-9);
+    assert!((kept(24.0, 4.0) - 1.0 / 6.0).abs() < 1e-9);
+    assert!((kept(4.0, 2.0) - 1.0).abs() < 1e-9);
 }
