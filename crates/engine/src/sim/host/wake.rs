@@ -42,8 +42,12 @@ impl World<Host> {
     }
 
     /// Whether a virtual processor that sleeps is woken by a sibling that has signalled it: to the
-    /// host it is one thread that wakes another, where that is elsewhere by an interrupt of its own.
+    /// host it is one thread that wakes another, elsewhere by an interrupt of the host's. Kicks of
+    /// waiters for a lock are left out: what they take beyond the halt is not known.
     pub(super) fn is_woken_by_sibling(&mut self, woken: VpId) -> bool {
+        if self.sys.vcpus[woken].kicked {
+            return false;
+        }
         let wakes = &self.sys.wakes;
         let Some(by) = wakes.signals.filter(|by| *by != woken) else {
             return false;
