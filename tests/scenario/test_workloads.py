@@ -186,6 +186,11 @@ def test_a_message_has_a_size() -> None:
 
 
 def test_pairs_of_a_guest_that_bring_something_are_simulated_only() -> None:
-    told = Scenario.from_toml(HOST.replace("SIZE", "4 KiB").replace("memory", "kvm = {}\nmemory"))
+    work = 'kind = "pairs", count = 1, exchanges = 2, message = "4 KiB", profile = "oltp"'
+    told = Scenario.from_toml(
+        '[machine]\nmodel = "ibm-power-770"\n[[partition]]\nname = "a"\nmemory = "4 GiB"\n'
+        'processors = { mode = "shared", entitlement = 1, virtual = 2 }\n'
+        f"workload = {{ {work} }}\n[run]\n"
+    )
     with pytest.raises(HomenodeError, match="pairs whose messages bring something"):
         solve_scenario(told)

@@ -128,6 +128,19 @@ impl RunQueues {
         })
     }
 
+    /// The same for one that is woken from a logical processor where its waker is about to sleep:
+    /// that one is taken last.
+    pub fn choose_beside(&mut self, waker: Cpu, last: Option<u16>) -> Option<Cpu> {
+        let mask = self.loads.mask(waker.vp);
+        let counts = waker.vp < self.unfolded;
+        self.loads
+            .set_mask(waker.vp, mask | (1 << waker.thread), counts);
+        let near = waker.vp * u16::from(self.loads.stride()) + u16::from(waker.thread);
+        let found = self.choose(last.or(Some(near)));
+        self.loads.set_mask(waker.vp, mask, counts);
+        found.or_else(|| self.choose(last))
+    }
+
     /// Virtual processors that are online, folded or not.
     #[inline]
     pub fn online(&self) -> u16 {

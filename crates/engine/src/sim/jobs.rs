@@ -20,11 +20,20 @@ impl<S: System> World<S> {
 
     /// Gives a runnable job a logical processor, or queues it for one; which it is.
     pub fn make_runnable(&mut self, id: JobId) -> u16 {
+        self.make_runnable_by(id, None)
+    }
+
+    /// The same of one that is woken from a logical processor whose thread still runs.
+    pub fn make_runnable_by(&mut self, id: JobId, waker: Option<Cpu>) -> u16 {
         let job = self.jobs.get(id);
         let (partition, last) = (job.partition, job.last_cpu);
         let guest = &mut self.guests[partition];
         let last_cpu = (last != NO_CPU).then_some(last);
-        match guest.queues.choose(last_cpu) {
+        let chosen = match waker {
+            Some(waker) => guest.queues.choose_beside(waker, last_cpu),
+            None => guest.queues.choose(last_cpu),
+        };
+        match chosen {
             Some(cpu) => {
                 let number = cpu.vp * u16::from(guest.smt) + u16::from(cpu.thread);
                 self.run_on(id, cpu);

@@ -6,8 +6,10 @@
 //! ```
 //! A transaction is one job that goes to and fro between the two threads; who has it works, the
 //! other sleeps. Of plain processes each message wakes the other thread while its sender still
-//! runs, as a socket does. In a guest the sender sleeps as its message goes out, so that the other
-//! may have its logical processor; where it runs is the guest's order of filling.
+//! runs, as a socket does. In a guest of a host (KVM, Xen, ESXi) the other wakes where another
+//! logical processor idles, if one does, for Linux wakes it while the sender runs. In other guests
+//! the sender sleeps as its message goes out, so that the other may have its logical processor;
+//! where it runs is the guest's order of filling.
 
 use super::event::Event;
 use super::system::System;
@@ -104,7 +106,9 @@ impl<S: System> World<S> {
             self.meters.integrate(partition, self.now);
             if !self.sys.is_processes(&self.spec, partition) {
                 self.sys.signals(Some(vp));
-                self.wake_other(id);
+                let index = self.vp(vp).index;
+                let sender = S::sender_runs_on().then_some(Cpu { vp: index, thread });
+                self.wake_other(id, sender);
                 return self.sys.signals(None);
             }
             let cpu = Cpu {
@@ -117,13 +121,13 @@ impl<S: System> World<S> {
     }
 
     /// A message in a guest: the other thread of the pair wakes.
-    fn wake_other(&mut self, id: JobId) {
+    fn wake_other(&mut self, id: JobId, sender: Option<Cpu>) {
         let job = self.jobs.get(id);
         let (client, turn) = (2 * usize::from(job.member), (job.bursts_left % 2) as usize);
         let last_cpus = &mut self.loads[job.load].last_cpus;
         last_cpus[client + (1 - turn)] = job.last_cpu;
         job.last_cpu = last_cpus[client + turn];
-        self.make_runnable(id);
+        self.make_runnable_by(id, sender);
     }
 
     /// The client has the last answer: it goes on with the next transaction, or thinks or sleeps.

@@ -194,6 +194,12 @@ pub trait System: Sized {
         false
     }
 
+    /// Whether who sends a message in a guest still runs while it wakes its reader, which goes to
+    /// another logical processor if one is idle.
+    fn sender_runs_on() -> bool {
+        false
+    }
+
     /// Rows of the table of pools.
     fn read_pools(world: &World<Self>) -> Vec<Vec<i64>>;
 

@@ -325,3 +325,54 @@ fn a_lock_that_goes_round_in_order_waits_for_who_is_away() {
     let [queue, set] = [Queue, TestAndSet].map(|kind| beside(3, kind, 1e-5, false));
     assert!((queue / set - 1.0).abs() < 0.02, "{queue} {set}");
 }
+
+/// A guest's client and server on so many virtual processors, which poll so long when they halt and
+/// whose host takes so long to wake one on an idle processor: transactions of 40 us of work and two
+/// messages, and times that a virtual processor slept, in a second.
+fn pair(vcpus: u16, halt_poll_ns: u64, wake_idle_ns: u64) -> (f64, f64) {
+    let kvm = Kvm {
+        exit_ns: 2_000,
+        entry_ns: 3_000,
+        halt_poll_ns,
+        ..plain_kvm()
+    };
+    let workload = Workload::Pairs {
+        count: 1,
+        exchanges: 1,
+        client_share: 0.5,
+        think_ns: 0,
+        think: Distribution::Constant,
+        burst_work: Distribution::Constant,
+        message_bytes: 0,
+        generator: None,
+    };
+    let mut one = guest("a", vcpus, kvm, workload);
+    one.profile.instructions_per_unit = 40_000.0;
+    let mut spec = linux("core:2", vec![one]);
+    spec.machine.hypervisor.linux.wake_idle_ns = wake_idle_ns;
+    let outcome = run(&spec, 0);
+    (outcome.total("a", "tx_done"), outcome.total("a", "nvcsw"))
+}
+
+#[test]
+fn messages_wake_a_virtual_processor_that_has_halted() {
+    // On one virtual processor the two take turns, and it never halts.
+    let alone = pair(1, 0, 4_000);
+    assert!(
+        alone.1 < 10.0 && (alone.0 - 25_000.0).abs() < 50.0,
+        "{alone:?}"
+    );
+    // On two each waits for the other: two halts a transaction, with the way out and in each, and
+    // the time until an idle processor runs.
+    for (wake_idle_ns, due) in [(0, 20_000.0), (5_000, 1e6 / 60.0)] {
+        let halting = pair(2, 0, wake_idle_ns);
+        assert!((halting.1 / halting.0 - 2.0).abs() < 0.01, "{halting:?}");
+        assert!((halting.0 / due - 1.0).abs() < 0.01, "{halting:?}");
+    }
+    // Who polls has not gone to sleep: there is only the way out and in.
+    let polling = pair(2, 200_000, 5_000);
+    assert!(
+        polling.1 < 20.0 && (polling.0 / 20_000.0 - 1.0).abs() < 0.01,
+        "{polling:?}"
+    );
+}

@@ -164,6 +164,10 @@ impl System for Host {
         spec.machine.hypervisor.policy.runs_processes() && !guest
     }
 
+    fn sender_runs_on() -> bool {
+        true
+    }
+
     fn host_cpus(spec: &Spec) -> Option<u16> {
         Some(spec.machine.active_cores * u16::from(spec.machine.hypervisor.siblings))
     }
@@ -205,8 +209,12 @@ impl World<Host> {
         self.leaves_line(vp);
         self.meters.partitions[partition].ceded(away);
         self.signalled(vp);
+        let by_sibling = self.is_woken_by_sibling(vp);
         let waker = self.waker_of(vp);
         self.tell(|host| host.wake(vp, waker, now));
+        if by_sibling {
+            self.no_more_wakes();
+        }
     }
 
     /// A running thread of the host has no work left: it sleeps, unless it has an interrupt to send

@@ -41,6 +41,34 @@ impl World<Host> {
         self.wakes().now = None;
     }
 
+    /// Whether a virtual processor that sleeps is woken by a sibling that has signalled it: to the
+    /// host it is one thread that wakes another, elsewhere by an interrupt of the host's. Kicks of
+    /// waiters for a lock are left out: what they take beyond the halt is not known.
+    pub(super) fn is_woken_by_sibling(&mut self, woken: VpId) -> bool {
+        if self.sys.vcpus[woken].kicked {
+            return false;
+        }
+        let wakes = &self.sys.wakes;
+        let Some(by) = wakes.signals.filter(|by| *by != woken) else {
+            return false;
+        };
+        let waker = self.vp(by);
+        let alike = waker.partition == self.vp(woken).partition;
+        let Some(from) = waker.core.or(waker.last_core) else {
+            return false;
+        };
+        let new = alike && wakes.now.is_none();
+        if new {
+            self.wakes().now = Some(Waking { woken, by, from });
+        }
+        new
+    }
+
+    /// Nobody is being woken by another any more.
+    pub(super) fn no_more_wakes(&mut self) {
+        self.wakes().now = None;
+    }
+
     /// Where the waker of a thread runs; none = it is woken by a timer.
     pub(super) fn waker_of(&self, vp: VpId) -> Option<CoreId> {
         let waking = self.sys.wakes.now?;

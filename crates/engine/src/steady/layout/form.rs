@@ -338,11 +338,10 @@ fn only_simulated(
     if !one.beside.is_empty() && one.io_threads.is_some() {
         return Some("several workloads whose input and output threads of the host do");
     }
-    // Those of Xen's domains were never held against runs.
-    let under_xen = machine.hypervisor.policy == Policy::Credit2;
-    let processes = host.is_some_and(|host| host.kvm.is_none() || under_xen);
     match one.workload {
-        Workload::Pairs { .. } if processes => Some("pairs of processes that wake each other"),
+        Workload::Pairs { .. } if host.is_some() => {
+            Some("pairs that wake each other across processors of a host")
+        }
         Workload::Pairs { message_bytes, .. } if message_bytes > 0 => {
             Some("pairs whose messages bring something")
         }
