@@ -60,6 +60,13 @@ def test_a_cluster_is_filled_before_the_next() -> None:
     assert of_nodes(z14, 240) == [60, 60, 60, 60]
 
 
+def test_powervm_fills_a_chip_before_it_enters_another() -> None:
+    p770, p795 = shipped("ibm-power-770"), shipped("ibm-power-795")
+    assert p770.busy(8)[:2] == [8, 0]
+    assert p795.busy(9)[:4] == [8, 1, 0, 0]
+    assert of_nodes(p795, 33)[:2] == [32, 1]
+
+
 def test_every_processor_has_a_place() -> None:
     for name in ("ibm-z196", "ibm-z14", "ibm-z10", "ibm-power-795", "hp-rx8640"):
         layout = shipped(name)

@@ -381,10 +381,11 @@ fn who_may_throw_off_others_is_at_home_however_short_its_stays_are() {
     assert!(entitled < 0.05 && not > 0.5, "{entitled} {not}");
 }
 
-/// On the two cores of a chip loops are at home that are capped, and others that are not. All begin
-/// with the run, and those stay elsewhere on the node that find the chip full then.
+/// On the two cores of a chip loops are at home that are capped, and others that are not. Whoever
+/// finds the chip full when all begin, those come home that are not capped: in each window the
+/// others leave it.
 #[test]
-fn who_begins_after_those_that_are_capped_stays_beside_them() {
+fn who_begins_after_those_that_are_capped_comes_home_when_they_leave() {
     for first in [0, 1] {
         let mut parts = vec![
             partition("capped", common::capped(0.6, 2), loops(2)),
@@ -396,7 +397,7 @@ fn who_begins_after_those_that_are_capped_stays_beside_them() {
         let near = of(&made).partitions[not].by_distance[1];
         let outcome = common::run(&made, 0);
         let played = outcome.total("not", "near_ns") / outcome.total("not", "busy_ns");
-        assert!((played - not as f64).abs() < 0.05, "{played}");
+        assert!(played < 0.05, "{played}");
         assert!((near - played).abs() < 0.05, "{near} {played}");
     }
 }

@@ -4,7 +4,8 @@ PR/SM fills a node before it enters the next, and inside a node a group of chips
 a group it takes the chip that has the fewest, so that caches are shared late. How many processors a
 node has for customers, what a group is and where memory lies say the table `[placement]` of its
 description, every figure with its origin; without one all active cores count, evenly, the chips of
-a node as one group. Documented in docs/background/capability.md.
+a node as one group, and under PowerVM, which aims at one chip before it enters another
+(docs/background/dispatcher.md), each chip as one. Documented in docs/background/capability.md.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def layout_of(machine: MachineDescription, file: str | Path | None = None) -> La
         machine.chips_per_node,
         machine.cores_per_chip,
         processors=machine.active_cores,
-        group_chips=machine.chips_per_node,
+        group_chips=1 if machine.hypervisor.policy == "phyp" else machine.chips_per_node,
     )
     if told is None:
         return found
@@ -118,7 +119,7 @@ def layout_of(machine: MachineDescription, file: str | Path | None = None) -> La
     return replace(
         found,
         processors=found.processors if count is None else count.value,
-        group_chips=found.group_chips if group is None else min(group.value, found.group_chips),
+        group_chips=found.group_chips if group is None else min(group.value, found.chips_per_node),
         memory=told.memory.value,
         drawer_nodes=1 if drawer is None else drawer.value,
         filled_nodes=None if filled is None else min(filled.value, found.nodes),

@@ -18,8 +18,10 @@
 //! the rest takes the core of the runner that can best spare it. (With one deadline for all this is
 //! enough to serve everybody as long as the entitlements fit into the pool.)
 //!
-//! A free core takes the waiting virtual processor that was last on it, or whose home it is,
-//! entitled ones before excess ones (US 8,024,728). Excess goes first to pools with unused entitled
+//! A free core takes the waiting virtual processor to which it is nearest by the order of rule 1:
+//! affinity has three levels, core, chip and node (SG24-8079, 3.2.1), and one that was last on the
+//! core is looked for first among those at home there (US 8,024,728). Entitled ones come before
+//! excess ones. Excess goes first to pools with unused entitled
 //! capacity, then to the partition with the least excess use per weight (`hypervisor/excess`). One
 //! that always has work and has fallen behind keeps its core while others wait that can be served
 //! later in the window.
@@ -86,11 +88,25 @@ impl Policy for Phyp {
                 return Renewal::Yield;
             }
         }
-        if is_at_home(view, vp) || windows.own_core(vp).is_some() || windows.sets.idle_count() == 0
-        {
+        let Some(core) = view.state.vps[vp].core else {
+            return Renewal::Stay;
+        };
+        let here = levels_away(view, vp, core);
+        if here == 0 || windows.own_core(vp).is_some() {
             return Renewal::Stay;
         }
-        idle_at_home(view, vp).map_or(Renewal::Stay, Renewal::Move)
+        if windows.sets.idle_count() > 0 {
+            let nearer = |core: &CoreId| levels_away(view, vp, *core) < here;
+            let home = idle_at_home(view, vp).filter(nearer);
+            return home.map_or(Renewal::Stay, Renewal::Move);
+        }
+        // It can wait, and another one is at home here.
+        let can_wait = windows.slices[vp].slice_ns < view.left_ns;
+        let mut waiting = windows.queues.entitled.iter().take(LOOK_AHEAD);
+        match can_wait && waiting.any(|other| levels_away(view, *other, core) < here) {
+            true => Renewal::Yield,
+            false => Renewal::Stay,
+        }
     }
 
     fn spare(&self, view: View, vp: VpId) -> Option<CoreId> {
@@ -145,10 +161,45 @@ fn others_come_first(view: View, vp: VpId) -> bool {
     most_behind(view).is_some_and(|next| rank(next) < rank(view.state.vps[vp].partition))
 }
 
-fn is_at_home(view: View, vp: VpId) -> bool {
-    let vp = &view.state.vps[vp];
-    vp.core
-        .is_some_and(|core| view.state.cores[core].node == vp.home_node)
+/// How well a core suits a virtual processor, the best first: the order of rule 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    LastOnHomeChip,
+    HomeChip,
+    OtherHomeChip,
+    LastOnHomeNode,
+    HomeNode,
+    Last,
+    Away,
+}
+
+fn fit(view: View, vp: VpId, core: CoreId) -> Fit {
+    let was_here = view.state.vps[vp].last_core == Some(core);
+    let chip = view.state.cores[core].chip;
+    match levels_away(view, vp, core) {
+        0 if was_here => Fit::LastOnHomeChip,
+        0 if chip == view.state.vps[vp].home_chip => Fit::HomeChip,
+        0 => Fit::OtherHomeChip,
+        1 if was_here => Fit::LastOnHomeNode,
+        1 => Fit::HomeNode,
+        _ if was_here => Fit::Last,
+        _ => Fit::Away,
+    }
+}
+
+/// How far from home a core is: 0 on a chip of the home node on which the partition is homed, 1 on
+/// another chip of that node, 2 beyond.
+fn levels_away(view: View, vp: VpId, core: CoreId) -> u8 {
+    let (vp, at) = (&view.state.vps[vp], &view.state.cores[core]);
+    let is_home = || match &view.windows.shares[vp.partition].rule {
+        Rule::Lending(share) => share.is_home(at.chip),
+        _ => false,
+    };
+    match at.node == vp.home_node {
+        true if at.chip == vp.home_chip || is_home() => 0,
+        true => 1,
+        false => 2,
+    }
 }
 
 /// Rule 1: the last core if it is on a home chip of the partition, the own home chip, the other
@@ -213,12 +264,13 @@ fn emptiest(view: View, chips: impl IntoIterator<Item = ChipId>) -> Option<CoreI
 }
 
 /// Rule 2: on the home node, an excess runner whose home is elsewhere; then, if allowed, one of
-/// another partition. Among equals the one that has been on its core longest.
+/// another partition. Of several one on a home chip, among equals the one that has been on its core
+/// longest.
 fn victim_at_home(view: View, vp: VpId) -> Option<CoreId> {
     let requester = &view.state.vps[vp];
     let evictable = view.evictable(PoolId::new(0));
     let evicts_others = view.windows.eviction == Eviction::OtherPartition;
-    let mut best: Option<(bool, u64, CoreId)> = None;
+    let mut best: Option<(bool, bool, u64, CoreId)> = None;
     for chip in view.state.tree.chips_of(requester.home_node) {
         for core in view.windows.sets.excess_on(chip) {
             let Some(runner) = evictable(core) else {
@@ -226,15 +278,14 @@ fn victim_at_home(view: View, vp: VpId) -> Option<CoreId> {
             };
             let stranger = runner.home_node != requester.home_node;
             let other = evicts_others && runner.partition != requester.partition;
-            let older = |(was, since, _): (bool, u64, CoreId)| {
-                (!stranger, runner.dispatched_at) < (!was, since)
-            };
-            if (stranger || other) && best.is_none_or(older) {
-                best = Some((stranger, runner.dispatched_at, core));
+            let away = levels_away(view, vp, core) > 0;
+            let rank = (!stranger, away, runner.dispatched_at, core);
+            if (stranger || other) && best.is_none_or(|best| rank < best) {
+                best = Some(rank);
             }
         }
     }
-    best.map(|(_, _, core)| core)
+    best.map(|(.., core)| core)
 }
 
 /// The guarantee of entitlement: any excess runner, another partition's before one's own.
@@ -251,21 +302,10 @@ fn victim_anywhere(view: View, vp: VpId) -> Option<CoreId> {
     own
 }
 
-/// The waiting virtual processor that fits a core best: last on it, homed on its node, or the
-/// first.
+/// The waiting virtual processor that a core suits best, the first among equals.
 fn best_fit(view: View, queue: &VecDeque<VpId>, core: CoreId) -> Option<VpId> {
-    let node = view.state.cores[core].node;
-    let mut homed = None;
-    for &vp in queue.iter().take(LOOK_AHEAD) {
-        let waiting = &view.state.vps[vp];
-        if waiting.last_core == Some(core) {
-            return Some(vp);
-        }
-        if homed.is_none() && waiting.home_node == node {
-            homed = Some(vp);
-        }
-    }
-    homed.or_else(|| queue.front().copied())
+    let waiting = queue.iter().take(LOOK_AHEAD).copied();
+    waiting.min_by_key(|vp| fit(view, *vp, core))
 }
 
 /// The waiting partition that comes first for excess: own pool's unused capacity, then least use

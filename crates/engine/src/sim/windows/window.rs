@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Partitions;
-use crate::hypervisor::{Capacity, Mode, Placement, Policy as _};
+use crate::hypervisor::{Capacity, Mode, Placement, Policy as _, Renewal};
 use crate::ids::{CoreId, PartitionId, VpId};
 use crate::kernel::When;
 use crate::sim::meters::Reason;
@@ -32,7 +32,27 @@ impl World<Partitions> {
             self.ready_again(vp, before);
         }
         self.sys.held = held;
+        self.change_places();
         self.send_home();
+    }
+
+    /// PowerVM: who goes on away from home leaves its core to one that waits and is at home there.
+    /// Else the same ones would be away for good where all cores are always busy.
+    fn change_places(&mut self) {
+        let is_phyp = self.spec.machine.hypervisor.policy == Policy::Phyp;
+        if !is_phyp || !self.sys.windows.has_entitled_waiting() {
+            return;
+        }
+        for core in self.at.active() {
+            let on_entitlement =
+                |vp: &VpId| self.sys.windows.slices[*vp].capacity == Capacity::Entitled;
+            let Some(vp) = self.at.cores[core].running.filter(on_entitlement) else {
+                continue;
+            };
+            if matches!(self.sys.policy.renew(self.view(), vp), Renewal::Yield) {
+                self.renew(vp, Reason::WindowEnd);
+            }
+        }
     }
 
     fn note_exhausted(&self, into: &mut Vec<VpId>) {

@@ -1,11 +1,12 @@
 //! On which chips partitions run: at home while a core is idle there, else beside it or elsewhere.
 //!
 //! On a chip nobody is thrown off while another core of the node is idle. Threads that always have
-//! work begin with the run and keep their cores, in the order of the partitions. Of those that come
-//! each finds it full as often, whatever it stays for then; under PR/SM, which looks at one's last
-//! core first, those that stay for longer than a window are there before them. On a full node of
-//! PowerVM what is entitled throws off what is not, and that stays away until a window begins while
-//! a core is idle. Who finds none goes to the chip with most idle cores.
+//! work begin with the run and keep their cores, in the order of the partitions, but for those that
+//! are capped: while these are away others come home. Of those that come each finds it full as
+//! often, whatever it stays for then; under PR/SM, which looks at one's last core first, those that
+//! stay for longer than a window are there before them. On a full node of PowerVM what is entitled
+//! throws off what is not, and that stays away until a window begins while a core is idle. Who
+//! finds none goes to the chip with most idle cores, or waits for the first that is left at home.
 
 use crate::ids::{ById, ChipId, NodeId, Span};
 use crate::machine::Topology;
@@ -149,12 +150,10 @@ impl State {
         for (chip, share) in form.home_chips().zip(&self.at_home[at]) {
             let mut asked = offered(doing, form, *share);
             let all = asked.most;
-            // Those that are capped begin with the run too, though they leave in each window.
+            // Those that are capped leave in each window, when others come home.
             let begin = all.min((self.free[chip] - self.begun[chip]).max(0.0));
-            if form.stays {
-                self.begun[chip] += begin;
-            }
             if form.stays && !by_turns {
+                self.begun[chip] += begin;
                 asked.most = begin * (1.0 - roams);
                 self.taken[chip] += asked.most;
                 let kept = asked.most / all;
@@ -285,7 +284,8 @@ impl State {
         shares.iter_mut().for_each(|share| *share = 0.0);
         let there = (form, self.homes_of(at, form));
         let room = (&self.free, &self.spare);
-        let lost = (near, far, self.anywhere(at, form), self.evicts());
+        let strays = |home: ChipId| self.strays(home);
+        let lost = (near, far, strays, self.anywhere(at, form), self.evicts());
         let away = scatter(&self.tree, there, lost, room, &mut shares);
         let (shut_out, moved) = (self.shut_out(at, form), self.moved_home(at, form));
         let doing = &mut self.doing[at];
@@ -298,6 +298,19 @@ impl State {
         let at_home = doing.sites.iter().filter(is_home);
         let at_home: f64 = at_home.map(|site| site.share).sum();
         doing.out = (1.0 - at_home).max(0.0);
+    }
+
+    /// Part of those that wait that get a core as if who waits took the first that is left: under
+    /// PowerVM a core goes to one that is at home there, unless none of its own waits. How many
+    /// wait in a queue is a geometric number, and so is a part of them taken at random: there is
+    /// none with the chance `1 / (1 + mean)`.
+    fn strays(&self, home: ChipId) -> f64 {
+        if self.machine.hypervisor.policy != Policy::Phyp {
+            return 1.0;
+        }
+        let all: f64 = self.free.slice(self.tree.chips()).iter().sum();
+        let of_its_own = self.waiting_while_short * self.free[home] / all.max(1e-12);
+        (1.0 + of_its_own).recip()
     }
 
     /// Chance that one that always has work finds its home chip full when it comes back.
@@ -416,9 +429,10 @@ fn level(idle: &[f64], needed: f64) -> f64 {
 fn scatter(
     tree: &Topology,
     (form, homes): (&Form, impl Iterator<Item = (ChipId, f64)> + Clone),
-    (near, far, anywhere, evicts): (
+    (near, far, strays, anywhere, evicts): (
         impl Fn(ChipId) -> f64,
         impl Fn(NodeId) -> f64,
+        impl Fn(ChipId) -> f64,
         [f64; 2],
         bool,
     ),
@@ -452,6 +466,9 @@ fn scatter(
         if all <= 0.0 {
             elsewhere += std::mem::take(&mut aside) + std::mem::take(&mut waited);
         }
+        if evicts && near_idle.slice(beside).iter().all(|idle| *idle <= 0.0) {
+            waited += std::mem::take(&mut aside);
+        }
         if aside > 0.0 {
             emptiest(beside, near_idle, free).for_each(|(chip, part)| put(chip, aside * part));
         }
@@ -473,12 +490,8 @@ fn scatter(
             waited += elsewhere;
         }
         if waited > 0.0 {
-            for (chip, part) in first_left(tree, beside, anywhere, free) {
-                put(chip, waited * part);
-                let at_home = homes.clone().any(|(home, _)| home == chip);
-                let kind = usize::from(!beside.contains(chip));
-                away[kind] += if at_home { 0.0 } else { waited * part };
-            }
+            let on = (tree, beside, anywhere, free);
+            seat_waiting(on, homes.clone(), (waited, &strays), (&mut put, &mut away));
         }
     }
     away
@@ -494,6 +507,30 @@ fn emptiest<'a>(
     let by = if sum(idle) > 0.0 { idle } else { free };
     let all = sum(by);
     node.into_iter().map(move |chip| (chip, by[chip] / all))
+}
+
+/// Puts those that waited for a core at home, as far as they don't stray, else where the first is
+/// left; adds up how many are away on the node and beyond.
+fn seat_waiting(
+    (tree, node, anywhere, free): (&Topology, Span<ChipId>, [f64; 2], &ById<ChipId, f64>),
+    homes: impl Iterator<Item = (ChipId, f64)> + Clone,
+    (waited, strays): (f64, &impl Fn(ChipId) -> f64),
+    (put, away): (&mut impl FnMut(ChipId, f64), &mut [f64; 2]),
+) {
+    let here = || homes.clone().filter(|(home, _)| node.contains(*home));
+    let all: f64 = here().map(|(_, share)| share).sum();
+    let mut strayed = waited;
+    for (home, share) in here().filter(|_| all > 0.0) {
+        let back = waited * share / all * (1.0 - strays(home));
+        put(home, back);
+        strayed -= back;
+    }
+    for (chip, part) in first_left(tree, node, anywhere, free) {
+        put(chip, strayed * part);
+        if homes.clone().all(|(home, _)| home != chip) {
+            away[usize::from(!node.contains(chip))] += strayed * part;
+        }
+    }
 }
 
 /// Where those are that waited for a core, with their shares: on any chip of their node, or on any
