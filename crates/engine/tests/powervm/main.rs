@@ -5,4 +5,5 @@ mod common;
 
 mod excess;
 mod guarantee;
+mod home_chips;
 mod packing;

@@ -1,9 +1,7 @@
 //! PowerVM's affinity has three levels: core, chip, node. Where all cores are always busy nobody
 //! finds an idle one at home, and yet who waits gets home.
 
-mod common;
-
-use common::{assert_all, capped, loops, machine, partition, run, spec, Outcome};
+use crate::common::{assert_all, capped, loops, machine, partition, run, spec, Outcome};
 use homenode_engine::spec::Partition;
 
 /// As long as it takes until all are at home: a few windows of a second's hundred.
