@@ -173,12 +173,9 @@ fn the_mp_effect_is_cycles_per_instruction_times_path() {
     let path = |o: &Outcome| per_tx(o, "instructions");
     let split = cpi(&small) / cpi(&large) * path(&small) / path(&large);
     assert!((itr(&large) / itr(&small) / split - 1.0).abs() < 1e-9);
-    let cycles = [cpi(&small), cpi(&large)];
-    let paths = [path(&small), path(&large)];
-    assert!(
-        cycles[1] > cycles[0] && paths[1] > paths[0],
-        "{cycles:?} {paths:?}"
-    );
+    // What more processors look at in vain, and who is pushed off where few are, add little.
+    assert!(cpi(&large) > cpi(&small));
+    assert!((path(&large) / path(&small) - 1.0).abs() < 0.01);
 }
 
 /// What transactions of one client with four servers cost with signals of so many instructions:
