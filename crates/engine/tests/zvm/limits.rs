@@ -171,7 +171,9 @@ fn the_mp_effect_is_cycles_per_instruction_times_path() {
     let path = |o: &Outcome| per_tx(o, "instructions");
     let split = cpi(&small) / cpi(&large) * path(&small) / path(&large);
     assert!((itr(&large) / itr(&small) / split - 1.0).abs() < 1e-9);
-    assert!(cpi(&large) > cpi(&small) && path(&large) > path(&small));
+    // What more processors look at in vain, and who is pushed off where few are, add little.
+    assert!(cpi(&large) > cpi(&small));
+    assert!((path(&large) / path(&small) - 1.0).abs() < 0.01);
 }
 
 /// What transactions of one client with four servers cost with signals of so many instructions:

@@ -149,6 +149,12 @@ impl Vectors {
         self.vectors[vector].queue.len()
     }
 
+    /// Logical processors of a vector.
+    #[inline]
+    pub fn members(&self, vector: VectorId) -> &[LpId] {
+        &self.vectors[vector].lps
+    }
+
     /// Other vectors as seen from one, nearest first.
     #[inline]
     pub fn others(&self, vector: VectorId) -> &[(VectorId, Distance)] {

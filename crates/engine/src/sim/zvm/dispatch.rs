@@ -18,8 +18,12 @@ enum Turn {
     /// To an idle logical processor.
     Run(LpId),
     /// To where others wait: an idle processor may come for it, and it may have to be looked at
-    /// again when its machine has time of its limit.
-    Wait { looks: Option<LpId>, over: bool },
+    /// again when its machine has time of its limit. Who has woken up has that place in the order.
+    Wait {
+        looks: Option<LpId>,
+        over: bool,
+        woken: Option<f64>,
+    },
 }
 
 impl Turn {
@@ -49,13 +53,15 @@ impl World<Partitions> {
         }
         match cp.make_ready(vcpu, self.now) {
             Turn::Run(lp) => self.run_vcpu(partition, lp, vcpu),
-            Turn::Wait { looks, over } => {
+            Turn::Wait { looks, over, woken } => {
                 self.await_shuffle(partition);
                 if over {
                     self.schedule_lift(partition, vcpu);
                 }
                 if let Some(lp) = looks {
                     self.look_for_work(partition, lp);
+                } else if let Some(order) = woken.filter(|_| !over) {
+                    self.push_off(partition, vcpu, order);
                 }
             }
         }
@@ -228,6 +234,7 @@ impl World<Partitions> {
         };
         cp.charge(vcpu, self.now);
         cp.pledge(vcpu);
+        cp.vcpus[vcpu].woken = false;
         let stays = !cp.somebody_waits(lp, vcpu, self.now) && !cp.moves_over(lp, vcpu);
         if stays && !cp.must_leave(lp, vcpu, self.now) {
             t.rotate_at = When::at(self.now + cp.spec.minor_slice_ns);
@@ -263,7 +270,7 @@ impl Cp {
         let v = &mut self.vcpus[vcpu];
         v.woken = v.wakes();
         v.mode = Mode::Ready;
-        v.ready_at = now;
+        v.since = now;
         let (last, woken) = (v.left.lp, v.woken);
         if v.needs_master {
             self.vectors.push_master(vcpu);
@@ -271,6 +278,7 @@ impl Cp {
             return Turn::Wait {
                 looks: free.then_some(MASTER),
                 over: false,
+                woken: None,
             };
         }
         let comes = self.vectors.comes_for(vector, last);
@@ -287,7 +295,11 @@ impl Cp {
         };
         let by = self.acting.unwrap_or(last);
         self.vectors.push(vector, by, waiting);
-        Turn::Wait { looks: comes, over }
+        Turn::Wait {
+            looks: comes,
+            over,
+            woken: woken.then_some(deadline),
+        }
     }
 
     /// A virtual processor starts on a logical one, with what that costs CP.
@@ -301,7 +313,8 @@ impl Cp {
         v.needs_master = false;
         let vm = &mut self.vms[v.vm];
         vm.dispatches += 1;
-        vm.wait_ns += (now - v.ready_at) as i64 as f64 + path_ns;
+        vm.wait_ns += (now - v.since) as i64 as f64 + path_ns;
+        v.since = now;
         self.lps[lp].doing = Doing::Running(vcpu);
     }
 

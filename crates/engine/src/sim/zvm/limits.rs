@@ -123,6 +123,7 @@ impl Cp {
     pub fn charge(&mut self, vcpu: VcpuId, now: u64) {
         let v = &mut self.vcpus[vcpu];
         let used = std::mem::take(&mut v.used_ns);
+        v.since = now;
         let slice = self.spec.minor_slice_ns as f64 / v.weight;
         v.deadline = (v.deadline + used / v.weight).max(self.floor);
         if self.vectors.queued() == 0 {

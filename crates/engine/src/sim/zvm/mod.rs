@@ -23,6 +23,7 @@ mod message;
 mod paging;
 mod parking;
 mod port;
+mod preempt;
 mod progress;
 mod reload;
 mod rows;

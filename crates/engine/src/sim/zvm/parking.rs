@@ -122,7 +122,7 @@ impl World<Partitions> {
         for vcpu in self.cp(partition).vectors.abandon() {
             let now = self.now;
             let cp = self.cp(partition);
-            let waited = now - cp.vcpus[vcpu].ready_at;
+            let waited = now - cp.vcpus[vcpu].since;
             cp.vm_of(vcpu).wait_ns += waited as f64;
             self.make_vcpu_ready(partition, vcpu);
         }

@@ -12,6 +12,11 @@ pub const MASTER: LpId = LpId::new(0);
 /// interactive bias (SET SRM IABIAS 90), assumed to hold after any wait; between 0 and 1.
 const WAKING_BIAS: f64 = 0.9;
 
+/// Slices' worth of the time in which it waited that who wakes up claims: its priority is worked
+/// out anew when it has used up a slice (IBM z/VM documentation, *Dispatch Priority*), not when it
+/// wakes, so one; 0 to 3.
+const ASLEEP_SLICES: f64 = 1.0;
+
 /// What a logical processor looked at for work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Looked {
@@ -115,11 +120,12 @@ impl Cp {
         least.1
     }
 
-    /// A virtual processor that wakes up starts from where the clock is by now.
+    /// A virtual processor that wakes up starts from where the clock is by now, or a slice before.
     #[inline]
     pub fn catch_up(&mut self, vcpu: VcpuId) {
         let v = &mut self.vcpus[vcpu];
-        v.deadline = v.deadline.max(self.clock);
+        let slice = self.spec.minor_slice_ns as f64 / v.weight;
+        v.deadline = v.deadline.max(self.clock - ASLEEP_SLICES * slice);
     }
 
     /// Where a virtual processor that becomes ready stands in the order. Who has waited, and not
@@ -133,7 +139,8 @@ impl Cp {
             return v.deadline;
         }
         let slice = self.spec.minor_slice_ns as f64 / v.weight;
-        (v.deadline - WAKING_BIAS * slice).max(self.clock)
+        let preferred = (v.deadline - WAKING_BIAS * slice).max(self.clock);
+        preferred.min(v.deadline)
     }
 
     /// The clock goes on with the deadlines that are dispatched while others wait, but not past

@@ -180,7 +180,7 @@ impl Vcpu {
             woken: false,
             cut: false,
             rest: None,
-            ready_at: 0,
+            since: 0,
             page_wait_from: 0,
             left: Left::nowhere(lp),
             vector: VectorId::new(0),

@@ -122,7 +122,8 @@ pub struct Vcpu {
     pub vector: VectorId,
     /// State.
     pub mode: Mode,
-    /// Whether it waited for something before it became ready the last time.
+    /// Whether it waited for something before it became ready the last time, and has not used up
+    /// a slice since.
     pub woken: bool,
     /// Whether a segment was cut short.
     pub cut: bool,
@@ -150,8 +151,8 @@ pub struct Vcpu {
     pub sending: Option<Sending>,
     /// Where it was last.
     pub left: Left,
-    /// Since when it has been ready [ns].
-    pub ready_at: u64,
+    /// Since when it has been ready or, while it runs, has not been charged [ns].
+    pub since: u64,
     /// Since when it has waited for a page [ns].
     pub page_wait_from: u64,
     /// Room for the rest of a segment that was cut short; few ever need it.

@@ -87,7 +87,7 @@ impl State {
             .collect();
         let time = |of: &Segment| (costs.time_of(of) + colder) * slowed;
         let times: Vec<f64> = each.iter().map(time).collect();
-        let (held, turns, all) = serve(guests, (&times, costs.vectors), room, cp);
+        let (held, turns, all) = serve(guests, &times, room, cp);
         let mut going = going(guests, &each, (&held, &turns, &times), cp);
         let mut pairs = guests.kinds.iter().zip(&held);
         let falls_behind = |(kind, held): (&Kind, &Option<f64>)| {
@@ -231,7 +231,7 @@ impl State {
 /// What machines come to: those that have what they want by chance, the others by their shares.
 fn serve(
     guests: &Guests,
-    (times, vectors): (&[f64], f64),
+    times: &[f64],
     room: &Room,
     cp: &mut Cp,
 ) -> (Vec<Option<f64>>, Turns, All) {
@@ -254,7 +254,7 @@ fn serve(
         }
     }
     let rest: Vec<usize> = (0..times.len()).filter(|at| held[*at].is_none()).collect();
-    let turns = Turns::of(guests, &held, (times, cp), (room.lps, vectors));
+    let turns = Turns::of(guests, &held, (times, cp), room.lps);
     let longer = times.iter().zip(&turns.slower);
     let longer: Vec<f64> = longer.map(|(time, by)| time * by).collect();
     let stations: Vec<Station> = rest
@@ -333,7 +333,7 @@ fn going(
             times[at] * waits.slower[at],
         );
         let waited = (here - time).max(0.0) * 0.5 * (1.0 + kind.spread);
-        all.inside += done * (here.min(time) + waited + now.found_idle * waits.first_ns);
+        all.inside += done * (here.min(time) + waited);
         if held[at].is_some() {
             all.ready += count * now.ready;
         }

@@ -1,11 +1,9 @@
 //! How long virtual processors wait for turns beside machines that are held back, which keep all
 //! logical processors at work.
 //!
-//! One that wakes is put before those that have had a slice, so it waits until a slice of one of
-//! its dispatch vector ends; with several machines that are held back on a processor, until those
-//! have had theirs whose turn it is in this round, half of them. After each slice of its own others
-//! come whose deadlines are earlier: deadlines move on by time used over what a share is worth, so
-//! it is off for as long as leaves it its part.
+//! One that wakes with a claim to its share pushes off one of those, and begins at once. After each
+//! slice of its own others come whose deadlines are earlier: deadlines move on by time used over
+//! what a share is worth, so it is off for as long as leaves it its part.
 
 use crate::steady::cp::figures::Cp;
 use crate::steady::cp::guests::{Guests, Kind};
@@ -14,8 +12,6 @@ use crate::steady::queues::rounds::{Rounds, NEARLY_ALL};
 /// What machines wait that are not held back.
 #[derive(Debug)]
 pub(in crate::steady) struct Turns {
-    /// From when one wakes until a slice ends [ns].
-    pub first_ns: f64,
     /// How much longer a transaction of each kind takes for the turns of others.
     pub slower: Vec<f64>,
     /// The same of all that is done: who waits for a turn has no processor.
@@ -23,31 +19,20 @@ pub(in crate::steady) struct Turns {
 }
 
 impl Turns {
-    /// Where these are held back, on so many logical processors with so many dispatch vectors.
-    /// `times` are those of a transaction [ns].
-    pub fn of(
-        guests: &Guests,
-        held: &[Option<f64>],
-        (times, cp): (&[f64], &Cp),
-        (lps, vectors): (f64, f64),
-    ) -> Self {
+    /// Where these are held back, on so many logical processors. `times` are those of a
+    /// transaction [ns].
+    pub fn of(guests: &Guests, held: &[Option<f64>], (times, cp): (&[f64], &Cp), lps: f64) -> Self {
         let mut all = Self {
-            first_ns: 0.0,
             slower: vec![1.0; times.len()],
             thinned: 1.0,
         };
         let kinds = || guests.kinds.iter().zip(held).enumerate();
         let stay = kinds().filter(|(_, (_, held))| held.is_some());
         let staying: f64 = stay.map(|(_, (kind, _))| processors(kind)).sum();
-        if staying <= 0.0 {
-            return all;
-        }
-        let slice_ns = guests.zvm.minor_slice_ns as f64;
-        all.first_ns = slice_ns / (lps / vectors.max(1.0) + 1.0);
         if staying < lps - 1e-9 {
             return all;
         }
-        all.first_ns += 0.5 * (staying / lps - 1.0) * slice_ns;
+        let slice_ns = guests.zvm.minor_slice_ns as f64;
         let ready = |at: usize| cp.kinds.get(at).map_or(0.0, |now| now.ready);
         let weighs = |(at, (kind, held)): (usize, (&Kind, &Option<f64>))| {
             let there = match held {
