@@ -17,3 +17,4 @@ mod switch;
 mod threads;
 mod unsound;
 mod volumes;
+mod waking;

@@ -1,10 +1,8 @@
 //! Virtual machines that run briefly and often, beside others that never wait.
 
-mod common;
-
-use common::race::water_fill;
-use common::zvm::{alone, cp, endless, free_cp, served};
-use common::{run, MS, SECOND};
+use crate::common::race::water_fill;
+use crate::common::zvm::{alone, cp, endless, free_cp, served};
+use crate::common::{run, MS, SECOND};
 use homenode_engine::guest::zvm::share::weights;
 use homenode_engine::spec::{CpShare, Spec, VirtualMachine, Workload};
 
