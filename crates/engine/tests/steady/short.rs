@@ -101,16 +101,17 @@ fn on_two_chips(cores: f64) -> [[[f64; 2]; 2]; 2] {
 }
 
 #[test]
-fn where_all_cores_are_taken_who_comes_or_is_thrown_off_is_on_any() {
+fn where_all_cores_are_taken_who_comes_or_is_thrown_off_is_away_at_times() {
     let mut before = [1.0; 2];
     for cores in [12.0, 14.0, 15.2] {
         let found = on_two_chips(cores);
         for (at, [[told, played], [often, comes]]) in found.into_iter().enumerate() {
-            assert!((told - played).abs() < 0.21, "{cores}: {found:?}");
+            assert!((told - played).abs() < 0.11, "{cores}: {found:?}");
             assert!((0.5..2.0).contains(&(often / comes)), "{cores}: {found:?}");
-            // The fuller the machine the less is it at home.
-            assert!(told < before[at], "{cores}: {found:?}");
-            before[at] = told;
+            // The fuller the machine the less is it at home, though most get home again when they
+            // have waited: what is told is too rough for that.
+            assert!(played < before[at], "{cores}: {found:?}");
+            before[at] = played;
         }
     }
 }
