@@ -24,14 +24,25 @@ def test_what_is_fitted_is_met(result: StudyResult) -> None:
     assert [key for key, c in found.items() if not c.within] == []
 
 
-def test_only_one_set_rolls_off(result: StudyResult) -> None:
-    bends = {
-        c.published.case: c.simulated.mean
-        for c in result.comparisons
-        if c.published.metric == "roll_off_from"
-    }
-    if result.study.name == "zvm-80-memory-rich":
-        assert [name for name, size in bends.items() if size] == ["l3-monolith"]
+def test_one_switch_for_all_falls_behind(result: StudyResult) -> None:
+    """Tiles with a switch each gain as the machine's capability does from one size to the next; one
+    switch of layer 3 gains less from 76 to 95 processors, though not as little as was measured.
+    """
+    if result.study.name != "zvm-80-memory-rich":
+        return
+    values = {c.published.key: c.simulated.mean or 0.0 for c in result.comparisons}
+    bends = {key: size for key, size in values.items() if key.endswith("roll_off_from")}
+    assert not {key for key, size in bends.items() if size} - {"l3-monolith:roll_off_from"}
+
+    def gain(name: str, small: int, large: int) -> float:
+        itrr, capability = (
+            values[f"{name}-{large}:{metric}"] / values[f"{name}-{small}:{metric}"]
+            for metric in ("itrr", "capability_ratio")
+        )
+        return itrr / capability
+
+    assert gain("l3-monolith", 76, 95) < 0.97 * gain("l2-7x36", 76, 95)
+    assert gain("l3-monolith", 57, 76) < 0.97 * gain("l3-tiles", 57, 76)
 
 
 def test_unparking_small_frees_cores_and_lets_t_v_fall(result: StudyResult) -> None:
