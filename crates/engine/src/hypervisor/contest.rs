@@ -19,6 +19,8 @@ pub struct Contest {
     pub(super) lacks_ns: f64,
     /// Whether it waited in this window.
     pub waited: bool,
+    /// Whether it waited for what it is entitled to, while others had theirs or more.
+    pub delayed: bool,
     /// Whether one of its virtual processors ran out of work in this window.
     pub ceded: bool,
     /// Whether it competed in the window that ends: it has work, and used excess or waited for it.
@@ -48,6 +50,7 @@ impl Contest {
             own_behind_ns: 0.0,
             lacks_ns: 0.0,
             waited: false,
+            delayed: false,
             ceded: false,
             competes: false,
             field: field_of(share),

@@ -26,7 +26,10 @@ impl Windows {
             if std::mem::replace(&mut contest.field, field_of(share)) != contest.field {
                 contest.began_at = share.excess_age();
             }
-            let wanted = contest.waited || share.excess_age() > contest.began_at;
+            // Who had the end of the window for what it is entitled to had no time to ask for more.
+            let wanted = contest.waited
+                || share.excess_age() > contest.began_at
+                || contest.delayed && !contest.ceded && share.may_exceed();
             contest.competes = wanted && share.active_vps > 0;
             contest.extension_ns = 0;
         }
@@ -39,7 +42,8 @@ impl Windows {
         (0..fields.max().unwrap_or(0)).for_each(|field| self.level_ages(field));
         for (share, contest) in self.shares.iter().zip(&mut self.contests) {
             contest.began_at = share.excess_age();
-            (contest.waited, contest.ceded, contest.kept_ns) = (false, false, 0);
+            (contest.waited, contest.delayed, contest.ceded) = (false, false, false);
+            contest.kept_ns = 0;
         }
     }
 }

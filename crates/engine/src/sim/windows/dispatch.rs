@@ -101,7 +101,9 @@ impl World<Partitions> {
         let windows = &mut self.sys.windows;
         let slice = windows.slices[vp];
         let by_slices = matches!(windows.shares[partition].rule, Rule::Slices(_));
-        windows.contests[partition].waited |= by_slices || slice.capacity == Capacity::Excess;
+        let contest = &mut windows.contests[partition];
+        contest.waited |= by_slices || slice.capacity == Capacity::Excess;
+        contest.delayed |= slice.capacity == Capacity::Entitled;
         match slice.capacity {
             Capacity::Entitled => {
                 windows.queues.entitled.push_back(vp);
