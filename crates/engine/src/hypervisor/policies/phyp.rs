@@ -100,7 +100,7 @@ impl Policy for Phyp {
             let home = idle_at_home(view, vp).filter(nearer);
             return home.map_or(Renewal::Stay, Renewal::Move);
         }
-        // It can wait, and another one is at home here.
+        // It can wait, and another one is nearer home here.
         let can_wait = windows.slices[vp].slice_ns < view.left_ns;
         let mut waiting = windows.queues.entitled.iter().take(LOOK_AHEAD);
         match can_wait && waiting.any(|other| levels_away(view, *other, core) < here) {

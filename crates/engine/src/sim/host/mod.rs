@@ -209,7 +209,7 @@ impl World<Host> {
         self.leaves_line(vp);
         self.meters.partitions[partition].ceded(away);
         self.signalled(vp);
-        let by_sibling = self.is_woken_by_sibling(vp);
+        let by_sibling = self.begins_wake_by_sibling(vp);
         let waker = self.waker_of(vp);
         self.tell(|host| host.wake(vp, waker, now));
         if by_sibling {

@@ -41,10 +41,10 @@ impl World<Host> {
         self.wakes().now = None;
     }
 
-    /// Whether a virtual processor that sleeps is woken by a sibling that has signalled it: to the
+    /// Begins the wake-up of one that sleeps, if a sibling has signalled it, and tells so: to the
     /// host it is one thread that wakes another, elsewhere by an interrupt of the host's. Kicks of
     /// waiters for a lock are left out: what they take beyond the halt is not known.
-    pub(super) fn is_woken_by_sibling(&mut self, woken: VpId) -> bool {
+    pub(super) fn begins_wake_by_sibling(&mut self, woken: VpId) -> bool {
         if self.sys.vcpus[woken].kicked {
             return false;
         }
