@@ -78,7 +78,6 @@ def test_rules_that_mean_nothing_are_told_with_their_line(
     assert where is not None
     assert where.file == str(path)
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert rules.splitlines()[-1] in lines or rules.splitlines()[0] in lines
     assert lines[(where.line or 0) - 1] in rules
 
 

@@ -38,6 +38,7 @@ def check_advise(
                 problems.add(("advise", "apart", row, at), there=there, next_step=step)
     if not _ROOM & {*told.free}:
         _check_room(told, machine, problems)
+    if "machine" not in told.free:
         _check_loss(told, machine, problems)
     _check_values(told, names, problems)
     _check_money(told, problems)

@@ -38,7 +38,7 @@ impl World<Host> {
         }
         self.wakes().now = Some(Waking { woken, by, from });
         self.run_on(job, to);
-        self.wakes().now = None;
+        self.no_more_wakes();
     }
 
     /// Begins the wake-up of one that sleeps, if a sibling has signalled it, and tells so: to the
