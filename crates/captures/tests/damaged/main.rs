@@ -1,6 +1,6 @@
-//! Three questions to every parser: does it answer whatever the damage, does its work grow with the
-//! text and no faster, does it use no more memory than that. Memory and time are those of the thread
-//! that reads, so that parsers are asked beside each other.
+//! Three questions to every parser: does it answer whatever the damage, does its work grow with
+//! the text and no faster, does it use no more memory than that. Memory and time are those of the
+//! thread that reads, so that parsers are asked beside each other.
 
 mod mutate;
 mod readers;
