@@ -15,7 +15,7 @@ def named(pattern: str, *paths: Path) -> list[str]:
 
 
 def test_every_parser_has_a_target_seeds_and_a_damage_test() -> None:
-    readers = named(r'(?:reader|topology)\(\s*"(\w+)"', TESTS / "damaging" / "readers" / "mod.rs")
+    readers = named(r'(?:reader|topology)\(\s*"(\w+)"', TESTS / "damaged" / "readers" / "mod.rs")
     assert readers
     assert named(r'^name = "(\w+)"$', ROOT / "fuzz" / "Cargo.toml") == readers
     targets = ROOT / "fuzz" / "fuzz_targets"
@@ -23,7 +23,7 @@ def test_every_parser_has_a_target_seeds_and_a_damage_test() -> None:
     assert sorted(path.stem for path in targets.glob("*.rs")) == readers
     seeds = ROOT / "fuzz" / "seeds"
     assert sorted(path.name for path in seeds.iterdir()) == readers
-    tests = [path.read_text(encoding="utf-8") for path in sorted(TESTS.glob("damaged_*.rs"))]
-    lists = [re.search(r"const NAMES: .*? = \[(.*?)\];", text, re.DOTALL) for text in tests]
-    tested = [name for found in lists if found for name in re.findall(r'"(\w+)"', found[1])]
-    assert sorted(tested) == readers
+    main = (TESTS / "damaged" / "main.rs").read_text(encoding="utf-8")
+    tested = re.search(r"^damaged! \{(.*?)\}", main, re.DOTALL | re.MULTILINE)
+    assert tested is not None
+    assert sorted(tested[1].split()) == readers

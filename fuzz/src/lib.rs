@@ -1,7 +1,7 @@
 //! What all fuzz targets share: the list of parsers of the damage tests, and what must hold of
 //! their answers.
 
-#[path = "../../crates/captures/tests/damaging/readers/mod.rs"]
+#[path = "../../crates/captures/tests/damaged/readers/mod.rs"]
 mod readers;
 
 use readers::{fault, named};

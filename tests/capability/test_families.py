@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import pytest
@@ -33,6 +34,7 @@ PAIRS = [
 ]
 
 
+@functools.cache
 def full_name(name: str) -> str:
     return next(f"{maker}-{name}" for maker in MAKERS if f"{maker}-{name}" in machines())
 
@@ -51,9 +53,11 @@ def test_a_family_is_in_the_order_in_which_its_machines_came() -> None:
     assert machine("ibm-z9").year is not None
 
 
+@functools.cache
 def without_lock(name: str, work: str, *, threads: int = 1) -> Prediction:
     """What the machine makes of a profile. Its lock is taken out: where it collapses, more
-    processors do less, and the newer machine has more.
+    processors do less, and the newer machine has more. Each is asked for twice, as the older and
+    as the newer one of a pair.
     """
     found = Prediction.of(full_name(name), work, threads=threads)
     found.spec["partitions"][0]["profile"]["lock_share"] = 0.0

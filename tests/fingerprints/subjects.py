@@ -39,6 +39,8 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     **{f"walk-{machine}": ("walk", machine) for machine in WALKED},
 }
 """Commands beside `run`, `study` and `explain` that compute, by the name of the subject."""
+ONCE = ("zvm-paging",)
+"""Examples that are run in a single replication too: in all of them it is no test of every day."""
 _KEEPS_RUNS = ("scaling",)
 _DEEPEST = 4
 
@@ -66,7 +68,8 @@ def subjects() -> list[Subject]:
     """All of them, the quick ones first."""
     return [
         *(_command(name, words) for name, words in sorted(COMMANDS.items())),
-        *(_example(path) for path in sorted(EXAMPLES.glob("*.toml"))),
+        *(_example(EXAMPLES / f"{name}.toml", "once", "--replications", "1") for name in ONCE),
+        *(_example(path, "examples") for path in sorted(EXAMPLES.glob("*.toml"))),
         *(_study(name) for name in homenode.list_studies()),
     ]
 
@@ -80,9 +83,9 @@ def _command(name: str, words: tuple[str, ...]) -> Subject:
     return Subject(f"commands/{name}", make)
 
 
-def _example(path: Path) -> Subject:
+def _example(path: Path, kind: str, *options: str) -> Subject:
     def make(folder: Path) -> Prints:
-        answer = answer_of("run", str(path), "--out", str(folder))
+        answer = answer_of("run", str(path), *options, "--out", str(folder))
         found: Prints = {}
         for point, told in _points(answer):
             run = homenode.Run.load(told["run"], folder)
@@ -93,7 +96,7 @@ def _example(path: Path) -> Subject:
             found |= {f"{point}{item}": one for item, one in kept.items()}
         return found
 
-    return Subject(f"examples/{path.stem}", make)
+    return Subject(f"{kind}/{path.stem}", make)
 
 
 def _points(answer: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -23,7 +23,7 @@ QUICK = (
     "examples/prsm-three-partitions",
     "examples/rx7640-two-vpars",
     "examples/xen-credit2",
-    "examples/zvm-paging",
+    "once/zvm-paging",
     "studies/z14-caf",
 )
 RECORDED = Ledger.read()

@@ -2,7 +2,7 @@
 raised but an error for people, and what is taken can be reckoned with.
 
 The samples of each format are the seeds of the fuzzer, or lie beside. The same damage at the level
-of the parsers is in `crates/captures/tests/damaged_*.rs`.
+of the parsers is in `crates/captures/tests/damaged`.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ from homenode.hosts.adapters.described import Parameter, meaning_of, parameters_
 from homenode.hosts.adapters.registry import ADAPTERS, adapter
 from homenode.hosts.errors import MeasureError
 
+pytestmark = pytest.mark.anywhere
+
 SHIPPED = sorted(name for name in ADAPTERS if name != "fake")
 
 

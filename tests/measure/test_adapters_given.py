@@ -7,6 +7,8 @@ import pytest
 from homenode.hosts.adapters.registry import adapter
 from homenode.hosts.errors import MeasureError
 
+pytestmark = pytest.mark.anywhere
+
 Given = dict[str, str | int | float | bool]
 NAMED = {
     "kernels": "pipe",

@@ -14,6 +14,8 @@ from homenode.hosts.adapters.floating import inputs as floating
 from homenode.hosts.adapters.floating.programs import PROGRAMS, rounded
 from homenode.hosts.adapters.integer import inputs
 
+pytestmark = pytest.mark.anywhere
+
 Maker = Callable[[Path, int], None]
 SUMS: dict[str, tuple[Maker, int, str]] = {
     "text": (inputs.text, 20_000, "7a45ed844099fcd2"),

@@ -12,6 +12,8 @@ from homenode.hosts.adapter import Output
 from homenode.hosts.adapters.registry import adapter
 from homenode.hosts.errors import MeasureError
 
+pytestmark = pytest.mark.anywhere
+
 SAMPLES = Path(__file__).parent / "samples"
 Given = dict[str, str | int | float | bool]
 

@@ -23,6 +23,8 @@ from homenode.report.hosts import (
 )
 from homenode.report.hosts.results import sentences, tables
 
+pytestmark = pytest.mark.anywhere
+
 CASES = ("fio/read", "fio/write", "kernels/getpid")
 
 

@@ -15,6 +15,8 @@ from homenode.hosts.result import Result
 from homenode.report.hosts import comparison_sentences, comparison_tables
 from homenode.report.hosts.results import sentences
 
+pytestmark = pytest.mark.anywhere
+
 
 def of(system: str, seed: int, middle: float = 500.0, **given: object) -> Result:
     """Six runs of one case with 1 % of noise."""

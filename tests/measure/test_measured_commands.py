@@ -15,6 +15,8 @@ from homenode.hosts.recorded import copy_to
 from homenode.hosts.result import load, save
 from homenode.hosts.statistics import fewest_runs
 
+pytestmark = pytest.mark.anywhere
+
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

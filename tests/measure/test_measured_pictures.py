@@ -16,6 +16,8 @@ from homenode.hosts.result import load
 from homenode.report.hosts import comparison_picture
 from homenode.report.hosts.pictures import load_curves
 
+pytestmark = pytest.mark.anywhere
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from homenode.hosts.order import turns
+
+pytestmark = pytest.mark.anywhere
 
 
 @given(

@@ -20,6 +20,8 @@ from homenode.hosts.reduce import (
 )
 from homenode.report.hosts import sentences
 
+pytestmark = pytest.mark.anywhere
+
 
 def cell(records: list[RunRecord]) -> Cell:
     (found,) = cells_of(records)

@@ -15,6 +15,8 @@ from homenode.hosts.reduce.plan import plan_of, plans
 from homenode.hosts.result import save
 from homenode.hosts.statistics import runs_needed
 
+pytestmark = pytest.mark.anywhere
+
 
 def test_a_case_is_planned_by_its_own_noise() -> None:
     records = [

@@ -23,6 +23,8 @@ from homenode.hosts.reduce.identities import (
 )
 from homenode.model import catalog
 
+pytestmark = pytest.mark.anywhere
+
 STUDIES = Path(__file__).resolve().parents[2] / "python" / "homenode" / "data" / "studies"
 SETS = ("zvm-80-memory-rich", "zvm-80-paging")
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from made_records import noisy, result, runs
 
 from homenode.hosts.comparison import compare
 from homenode.hosts.reduce.response import Response
 from homenode.hosts.result import Result
 from homenode.report.hosts import comparison_tables
+
+pytestmark = pytest.mark.anywhere
 
 
 def at_a_rate(system: str, responses: Sequence[float], place: str = "p95") -> Result:

@@ -11,6 +11,8 @@ from homenode.hosts.errors import MeasureError
 from homenode.hosts.record import CpuTime, RunRecord, Switches
 from homenode.hosts.result import RawOutputs, Result, load, raw_folder, save
 
+pytestmark = pytest.mark.anywhere
+
 
 def made() -> Result:
     record = RunRecord(

@@ -19,6 +19,8 @@ from homenode.hosts.statistics import (
     warm_up,
 )
 
+pytestmark = pytest.mark.anywhere
+
 SIZES = (1, 2, 4, 8, 16, 24, 32, 48)
 
 

@@ -26,6 +26,8 @@ from homenode.hosts.statistics import (
     spread,
 )
 
+pytestmark = pytest.mark.anywhere
+
 values = st.lists(st.floats(0.5, 2.0), min_size=4, max_size=8, unique=True)
 
 

@@ -12,6 +12,8 @@ from homenode.hosts import suite_file as suites
 from homenode.hosts.adapters.registry import ADAPTERS, adapter
 from homenode.hosts.errors import MeasureError
 
+pytestmark = pytest.mark.anywhere
+
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:

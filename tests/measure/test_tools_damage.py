@@ -10,6 +10,8 @@ from damaged_outputs import check_damaged
 from homenode.hosts.adapters.registry import adapter
 from homenode.hosts.errors import MeasureError
 
+pytestmark = pytest.mark.anywhere
+
 SAMPLES = Path(__file__).parent / "samples"
 TOOLS: dict[str, dict[str, str | int | float | bool]] = {
     "apache": {"tiles": 4, "load": 32},

@@ -7,6 +7,8 @@ import pytest
 from homenode.hosts.adapters.registry import ADAPTERS, adapter
 from homenode.hosts.errors import MeasureError
 
+pytestmark = pytest.mark.anywhere
+
 MINE = (
     "apache",
     "duckdb",

@@ -21,6 +21,8 @@ from homenode.judge.session import Session
 from homenode.judge.simulated import Simulation
 from homenode.judge.trial import Trial
 
+pytestmark = pytest.mark.anywhere
+
 LASTS = 5.0
 
 

@@ -11,6 +11,8 @@ from homenode.judge.loads import Spin
 from homenode.judge.narrowing import further, needed_trials
 from homenode.judge.trial import Trial
 
+pytestmark = pytest.mark.anywhere
+
 SHARE = Judged("a", "share_pct", 1.0, "points")
 
 

@@ -31,6 +31,8 @@ from homenode.judge.trial import figures_of, percentile
 from homenode.judge.twin import MACHINE_FILE, Twin, read_topology, twin_of
 from homenode.model.scenario import Scenario
 
+pytestmark = pytest.mark.anywhere
+
 LSCPU = """\
 Architecture:            x86_64
 CPU(s):                  8

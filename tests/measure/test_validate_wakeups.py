@@ -13,6 +13,8 @@ pytest.importorskip("homenode._engine", reason="the engine is not built: run `ma
 from homenode.hosts.errors import MeasureError
 from homenode.judge.wakeups import Exchanged, WakeUp, between, exchanged, measure
 
+pytestmark = pytest.mark.anywhere
+
 US = 1e-6
 
 

@@ -240,7 +240,14 @@ def test_a_folder_and_a_line_are_all_it_takes(tmp_path: Path) -> None:
     """What the page says, from the copied sources to the figures of a run."""
     newcomer(tmp_path)
     target = ROOT / "target/newcomer"
-    surroundings = dict(os.environ, PYO3_PYTHON=sys.executable, CARGO_TARGET_DIR=str(target))
+    # What is optimised takes minutes to compile, and a run of a second needs none of it.
+    surroundings = dict(
+        os.environ,
+        PYO3_PYTHON=sys.executable,
+        CARGO_TARGET_DIR=str(target),
+        CARGO_PROFILE_DEV_OPT_LEVEL="0",
+        CARGO_PROFILE_DEV_DEBUG="none",
+    )
     command = ["cargo", "build", "--quiet", "--locked", "-p", "homenode-python"]
     subprocess.run(command, cwd=tmp_path, env=surroundings, timeout=1500, check=True)
     package = tmp_path / "python/homenode"

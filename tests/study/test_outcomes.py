@@ -1,4 +1,4 @@
-"""Studies run and held against their pages: the fast ones here, the others in `make studies`."""
+"""Studies run and held against their pages: the fast ones daily, the others as slow tests."""
 
 from __future__ import annotations
 
@@ -57,14 +57,16 @@ SLOW = (
     "p795-lpar-affinity",
     "zvm-80-paging",
 )
-"""Fifteen to eighty seconds of processor time each: `make studies` runs them with the rest."""
+TAKES = "fifteen to eighty seconds of processor time; `make studies` runs it too"
 
 
 def test_every_study_is_run_somewhere() -> None:
     assert sorted((*FAST, *SLOW)) == list_studies()
 
 
-@pytest.mark.parametrize("name", FAST)
+@pytest.mark.parametrize(
+    "name", [*FAST, *(pytest.param(name, marks=pytest.mark.slow(TAKES)) for name in SLOW)]
+)
 def test_what_is_written_down_comes_out(name: str, tmp_path: Path) -> None:
     assert tool.check(run_study(name, out=tmp_path)) == []
 

@@ -1,21 +1,42 @@
-//! The three questions that the damage tests ask of every parser: does it answer whatever the
-//! damage, does its work grow with the text and no faster, does it use no more memory than that.
+//! Three questions to every parser: does it answer whatever the damage, does its work grow with
+//! the text and no faster, does it use no more memory than that. Memory and time are those of the
+//! thread that reads, so that parsers are asked beside each other.
 
-pub mod mutate;
-pub mod readers;
-pub mod swollen;
+mod mutate;
+mod readers;
+mod swollen;
 
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-use peak_alloc::PeakAlloc;
 use rustix::time::{clock_gettime, ClockId};
 
-use readers::{fault, Answer, Reader};
+use readers::{fault, named, Answer, Reader};
 
-#[global_allocator]
-static HEAP: PeakAlloc = PeakAlloc;
+/// Both questions to each of these parsers, a test each.
+macro_rules! damaged {
+    ($($name:ident)*) => { $(
+        mod $name {
+            #[test]
+            fn any_damage_gets_an_answer() {
+                crate::answers_whatever_the_damage(crate::named(stringify!($name)));
+            }
+
+            #[test]
+            fn work_grows_no_faster_than_the_text() {
+                crate::work_grows_with_the_text(crate::named(stringify!($name)));
+            }
+        }
+    )* };
+}
+
+damaged! {
+    lparstat_strict mpstat_strict vparstatus parstatus
+    reports lparcfg hmc_rows hmc_processed
+    nmon njmon
+    hyptop fcx monwrite samples metrics
+    hwloc lscpu libvirt_capabilities libvirt_domain sysfs sysinfo xml
+}
 
 /// Cases a parser, unless `DAMAGE_CASES` says otherwise.
 const CASES: u64 = 600;
@@ -24,15 +45,12 @@ const LINES: u64 = 2;
 /// Working memory beyond this is out of proportion to the text.
 const HEAP_A_BYTE: usize = 400;
 
-/// The heap is measured for the whole process: one parser at a time.
-static ALONE: Mutex<()> = Mutex::new(());
-
 /// What a reading cost.
-pub struct Cost {
+struct Cost {
     /// Most bytes in use at a time, beyond those before.
-    pub heap: usize,
+    heap: usize,
     /// Time of this thread on a processor [ns].
-    pub nanoseconds: u64,
+    nanoseconds: u64,
 }
 
 fn processor_time() -> u64 {
@@ -41,13 +59,15 @@ fn processor_time() -> u64 {
 }
 
 /// Read and say what it took.
-pub fn measured(reader: Reader, bytes: &[u8]) -> (Answer, Cost) {
-    HEAP.reset_peak_usage();
-    let before = (HEAP.current_usage(), processor_time());
-    let answer = (reader.read)(bytes);
-    let nanoseconds = processor_time() - before.1;
-    let heap = HEAP.peak_usage().saturating_sub(before.0);
-    (answer, Cost { heap, nanoseconds })
+fn measured(reader: Reader, bytes: &[u8]) -> (Answer, Cost) {
+    let (mut answer, mut nanoseconds) = (None, 0);
+    let allocated = allocation_counter::measure(|| {
+        let before = processor_time();
+        answer = Some((reader.read)(bytes));
+        nanoseconds = processor_time() - before;
+    });
+    let heap = usize::try_from(allocated.bytes_max).expect("it was there");
+    (answer.expect("it was read"), Cost { heap, nanoseconds })
 }
 
 /// A number of the environment.
@@ -57,7 +77,7 @@ fn asked(name: &str, otherwise: u64) -> u64 {
 }
 
 /// The seeds of a parser: texts of our own making.
-pub fn samples(reader: Reader) -> Vec<Vec<u8>> {
+fn samples(reader: Reader) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../fuzz/seeds")
         .join(reader.name);
@@ -73,8 +93,7 @@ pub fn samples(reader: Reader) -> Vec<Vec<u8>> {
 }
 
 /// Every seed is read, and of each of its damaged forms there is an answer worth printing.
-pub fn answers_whatever_the_damage(reader: Reader) {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+fn answers_whatever_the_damage(reader: Reader) {
     let samples = samples(reader);
     for sample in &samples {
         if let Err(error) = (reader.read)(sample) {
@@ -93,7 +112,7 @@ pub fn answers_whatever_the_damage(reader: Reader) {
 }
 
 /// What is wrong with the way a parser takes some bytes, if anything.
-pub fn trouble(reader: Reader, bytes: &[u8]) -> Option<String> {
+fn trouble(reader: Reader, bytes: &[u8]) -> Option<String> {
     let Ok((answer, cost)) = catch_unwind(|| measured(reader, bytes)) else {
         return Some("it panics".into());
     };
@@ -124,8 +143,7 @@ const QUICK: u64 = 10_000_000;
 const TRIES: usize = 4;
 
 /// Sixteen times the text is not much more than sixteen times the work, however the text swells.
-pub fn work_grows_with_the_text(reader: Reader) {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+fn work_grows_with_the_text(reader: Reader) {
     let lines = asked("DAMAGE_LINES", LINES);
     let lines = usize::try_from(lines).expect("a number of lines");
     let findings: Vec<String> = swollen::swellings(&samples(reader), lines)

@@ -4,7 +4,7 @@ use homenode_captures::njmon::{read, Reader, ITEM};
 use homenode_captures::nmon::Batch;
 use proptest::prelude::*;
 
-const AIX: &str = include_str!("recordings/aix.njmon.json");
+const AIX: &str = include_str!("../recordings/aix.njmon.json");
 
 fn column(batches: &[Batch], table: &str, name: &str) -> Vec<f64> {
     let of_table = batches.iter().filter(|batch| batch.table == table);

@@ -4,9 +4,9 @@ use homenode_captures::nmon::{read, Batch, Block, Reader, Summary};
 use homenode_captures::{CaptureError, Lenient};
 use proptest::prelude::*;
 
-const AIX: &str = include_str!("recordings/aix.nmon");
-const X86: &str = include_str!("recordings/linux-x86.nmon");
-const POWER: &str = include_str!("recordings/linux-power.nmon");
+const AIX: &str = include_str!("../recordings/aix.nmon");
+const X86: &str = include_str!("../recordings/linux-x86.nmon");
+const POWER: &str = include_str!("../recordings/linux-power.nmon");
 
 type Found = (Vec<Batch>, Lenient<Summary>);
 

@@ -4,11 +4,11 @@
 use homenode_captures::{parstatus, vparstatus, Reading, Remark};
 use vparstatus::{CellMemory, Listing, VirtualPartition};
 
-const DETAILS: &str = include_str!("listings/vparstatus-v.txt");
-const MACHINE: &str = include_str!("listings/vparstatus-M.txt");
-const SUMMARY: &str = include_str!("listings/vparstatus.txt");
-const CELLS: &str = include_str!("listings/parstatus-C.txt");
-const SERVER: &str = include_str!("listings/parstatus.txt");
+const DETAILS: &str = include_str!("../listings/vparstatus-v.txt");
+const MACHINE: &str = include_str!("../listings/vparstatus-M.txt");
+const SUMMARY: &str = include_str!("../listings/vparstatus.txt");
+const CELLS: &str = include_str!("../listings/parstatus-C.txt");
+const SERVER: &str = include_str!("../listings/parstatus.txt");
 
 fn read(text: &str) -> Reading<Listing> {
     vparstatus::parse(text).expect("a sound listing")

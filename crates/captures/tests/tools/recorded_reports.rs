@@ -1,39 +1,10 @@
 //! Recordings of real systems, read by the forgiving reader. They are not shipped: where
 //! `../shared/captures` is absent beside the repository, the tests say so and pass.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use homenode_captures::reports::{self, Recording};
 use homenode_captures::{lparstat, mpstat, Capture, Lenient, Value};
 
-fn recorded(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/captures")
-        .join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!(
-        "skipped: real recordings are not shipped, {} is not there",
-        path.display()
-    );
-    None
-}
-
-/// What a command printed, out of the `BBBP` lines of a recording, as they stand there.
-fn printed(command: &str) -> Option<String> {
-    let path = recorded("nmon/aixlpar.nmon.gz")?;
-    let unpacked = Command::new("gzip").arg("-dc").arg(path).output().ok()?;
-    let marker = format!(",{command},\"");
-    let lines = String::from_utf8_lossy(&unpacked.stdout)
-        .lines()
-        .filter(|line| line.starts_with("BBBP,"))
-        .filter_map(|line| line.split_once(&marker))
-        .map(|(_, text)| text.trim_end_matches('"').to_owned() + "\n")
-        .collect();
-    Some(lines)
-}
+use crate::recorded::{printed, recorded};
 
 fn sound(text: &str) -> Recording {
     let Lenient {

@@ -111,11 +111,11 @@ fn settles(text: &str) {
 }
 
 const LISTINGS: [&str; 5] = [
-    include_str!("listings/vparstatus-v.txt"),
-    include_str!("listings/vparstatus-M.txt"),
-    include_str!("listings/vparstatus.txt"),
-    include_str!("listings/parstatus-C.txt"),
-    include_str!("listings/parstatus.txt"),
+    include_str!("../listings/vparstatus-v.txt"),
+    include_str!("../listings/vparstatus-M.txt"),
+    include_str!("../listings/vparstatus.txt"),
+    include_str!("../listings/parstatus-C.txt"),
+    include_str!("../listings/parstatus.txt"),
 ];
 const SPLINTERS: [&str; 27] = [
     "",

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use homenode_captures::{lparstat, mpstat, Capture, Report, Value};
 
-fn recorded(name: &str) -> Option<PathBuf> {
+pub fn recorded(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/captures")
         .join(name);
@@ -24,8 +24,8 @@ fn text(name: &str) -> Option<String> {
     recorded(name).map(|path| std::fs::read_to_string(path).expect("readable"))
 }
 
-/// What a command printed, out of the `BBBP` lines of a recording.
-fn printed(command: &str) -> Option<String> {
+/// What a command printed, out of the `BBBP` lines of a recording, as they stand there.
+pub fn printed(command: &str) -> Option<String> {
     let path = recorded("nmon/aixlpar.nmon.gz")?;
     let unpacked = Command::new("gzip").arg("-dc").arg(path).output().ok()?;
     let marker = format!(",{command},\"");
@@ -33,10 +33,14 @@ fn printed(command: &str) -> Option<String> {
         .lines()
         .filter(|line| line.starts_with("BBBP,"))
         .filter_map(|line| line.split_once(&marker))
-        // The recorder writes its own letter over the first dash of a ruler.
-        .map(|(_, text)| text.trim_end_matches('"').replace("n---", "----") + "\n")
+        .map(|(_, text)| text.trim_end_matches('"').to_owned() + "\n")
         .collect();
     Some(lines)
+}
+
+/// The same; the recorder writes its own letter over the first dash of a ruler.
+fn printed_with_rulers(command: &str) -> Option<String> {
+    printed(command).map(|text| text.replace("n---", "----"))
 }
 
 fn fact(capture: &Capture, label: &str) -> Option<Value> {
@@ -96,7 +100,7 @@ fn listings_are_read_whatever_their_blanks_and_commas() {
 
 #[test]
 fn the_listing_of_a_recording_comes_back_byte_for_byte() {
-    let Some(text) = printed("lparstat -i") else {
+    let Some(text) = printed_with_rulers("lparstat -i") else {
         return;
     };
     let capture = lparstat::parse(&text).expect("sound");
@@ -109,7 +113,7 @@ fn the_listing_of_a_recording_comes_back_byte_for_byte() {
 
 #[test]
 fn the_hypervisor_table_of_a_recording_comes_back() {
-    let Some(text) = printed("lparstat -H") else {
+    let Some(text) = printed_with_rulers("lparstat -H") else {
         return;
     };
     let capture = lparstat::parse(&text).expect("sound");
@@ -120,7 +124,7 @@ fn the_hypervisor_table_of_a_recording_comes_back() {
 
 #[test]
 fn mpstat_d_of_a_recording_comes_back_without_its_first_heading() {
-    let Some(text) = printed("mpstat -d") else {
+    let Some(text) = printed_with_rulers("mpstat -d") else {
         return;
     };
     let capture = mpstat::parse(&text).expect("sound");
