@@ -26,7 +26,7 @@ from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.summarize import replication_totals
 
-_DURATION_NS = 4_000_000_000
+DURATION_NS = 4_000_000_000
 """At most so much of each, after the whole warm-up: paging sets in when memory is full."""
 _NS_PER_MS = 1e6
 
@@ -145,7 +145,7 @@ def say_nothing(_: str) -> None:
 
 def _brief(spec: Spec) -> Spec:
     """The spec with a short run after its warm-up, and no rows but the last."""
-    duration = min(spec["duration_ns"], _DURATION_NS)
+    duration = min(spec["duration_ns"], DURATION_NS)
     short: Spec = {**spec, "duration_ns": duration, "interval_ns": duration}
     short["record_dispatches"] = False
     return short

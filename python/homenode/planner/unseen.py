@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from homenode.errors import listed
+from homenode.model.spec import processors_of
 from homenode.planner.choice import best_rows, trim
 from homenode.planner.cost import Cost, Solved
-from homenode.planner.played import Played, Saying
+from homenode.planner.played import DURATION_NS, Played, Saying
 from homenode.planner.problem import Problem
 from homenode.planner.search import Search, Telling
 from homenode.planner.space import Rows, Space
@@ -21,8 +22,11 @@ from homenode.planner.variables import Variable
 from homenode.simulate.solved.counters import is_limited, is_recorded
 from homenode.simulate.solved.crowded import beside_greedy
 
-_MOST = 100
-"""Layouts that are simulated, each a few simulated seconds."""
+_MOST, _LEAST = 100, 16
+"""Layouts that are simulated, each a few simulated seconds, and how many they are however large,"""
+_WORK = 20_000
+"""for so many seconds of virtual processors in all: minutes on two cores. Assumed, 5,000 to 50,000.
+"""
 _REPLICATIONS = range(1000, 1003)
 """Of each; not those that confirm, in which the best of so many would look better than it is."""
 _BEST = 2
@@ -32,6 +36,8 @@ Assumed, 0.01 to 0.05.
 """
 _OF_OTHERS = {"weight", "pool", "capped", "virtual"}
 """What of other partitions decides how long one waits for processors that all share."""
+
+_PLACES = {"home", "memory"}
 
 
 def unknown(problem: Problem, solved: Solved) -> tuple[str, ...]:
@@ -79,9 +85,10 @@ class Unseen:
 
     def rows(self, say: Saying) -> tuple[list[Rows], Search]:
         """The best few that save what they must, the very best first, and the search for them."""
-        places = _places(self.problem, self.names)
+        most = _most(self.problem)
+        places = _places(self.problem, self.names, most)
         why = f"the solver does not know how long {listed(self.names, 6)} would answer"
-        say(f"{why}: such layouts are simulated too, briefly, {_MOST} at most")
+        say(f"{why}: such layouts are simulated too, briefly, {most} at most")
         told = _by_simulation(self.problem, [self.problem.space.variables[p] for p in places], why)
         search = Search(
             told.space,
@@ -93,7 +100,7 @@ class Unseen:
             seconds=self.seconds,
             each=self.each,
             stop=self.stop,
-            most=_MOST,
+            most=most,
         )
         search.run()
         found = list[Rows]()
@@ -111,11 +118,25 @@ def joined(row: Rows, others: Sequence[Rows]) -> list[Rows]:
     return [one for one in found if not np.array_equal(one, row)]
 
 
-def _places(problem: Problem, names: Collection[str]) -> list[int]:
-    """Variables that decide how long they take: something of them may change, or nothing may."""
-    own = [problem.cost.names[one.partition] in names for one in problem.space.variables]
-    told = zip(problem.space.variables, own, strict=True)
-    return [at for at, (one, is_own) in enumerate(told) if is_own or one.word in _OF_OTHERS]
+def _most(problem: Problem) -> int:
+    """How many layouts are simulated."""
+    spec = problem.cost.solver.spec
+    each_s = (spec["warmup_ns"] + min(spec["duration_ns"], DURATION_NS)) / 1e9
+    virtual = sum(processors_of(one) for one in spec["partitions"])
+    return int(np.clip(_WORK / (len(_REPLICATIONS) * each_s * virtual), _LEAST, _MOST))
+
+
+def _places(problem: Problem, names: Collection[str], most: int) -> list[int]:
+    """Variables that decide how long they take: something of them may change, or nothing may; not
+    where they are at home if there are so many places that nothing else would be looked at.
+    """
+    variables = problem.space.variables
+    own = [problem.cost.names[one.partition] in names for one in variables]
+    told = zip(variables, own, strict=True)
+    places = [at for at, (one, is_own) in enumerate(told) if is_own or one.word in _OF_OTHERS]
+    if sum(len(variables[at].first_numbers()) for at in places) > most:
+        return [at for at in places if variables[at].word not in _PLACES] or places
+    return places
 
 
 def _by_simulation(problem: Problem, variables: Sequence[Variable], why: str) -> Problem:
