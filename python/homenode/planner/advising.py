@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,6 +27,7 @@ from homenode.planner.reasons import UNITS
 from homenode.planner.rules import Rule
 from homenode.planner.search import EVERY, Search
 from homenode.planner.space import Rows
+from homenode.planner.unseen import Unseen, joined, unseen
 from homenode.planner.variants import Variant
 from homenode.simulate.run import Run
 from homenode.simulate.sweep.whole import InterruptedRuns
@@ -62,6 +65,8 @@ class Advising:
     """By branch, the problem itself first."""
     _least: float = 0.0
     """What another change must bring, of the goal's figure."""
+    _of_unseen: list[Rows] | None = None
+    """What simulations found of `unseen`; None while nobody looked."""
     refuted: tuple[Answer, ...] = ()
     """Layouts that were chosen and break a rule all the same."""
 
@@ -111,6 +116,7 @@ class Advising:
             self.search.each(1.0, "solving the best by themselves")
             chosen = self._chosen(width)
             chosen += self._leaner(chosen)
+            chosen += self._unseen(chosen)
             now, *others = self._simulated([(0, self.problem.space.now()[0]), *chosen])
             good = good or any(self._is_better(one, now) for one in others)
             learnt = self._learnt()
@@ -184,6 +190,36 @@ class Advising:
         lean = trim(search, row, self.problem.wishes.told.worth * abs(float(search.seen.goal[0])))
         known = any(one == at and np.array_equal(lean, other) for one, other in chosen)
         return [] if known or not lean.any() else [(at, lean)]
+
+    def _unseen(self, chosen: Sequence[tuple[int, Rows]]) -> list[tuple[int, Rows]]:
+        """What a few brief simulations found of those whose responses the solver does not know, by
+        itself and on top of the best that was solved.
+        """
+        if self._of_unseen is None:
+            self._of_unseen = self._look_at_unseen()
+        best = [row for at, row in chosen[:1] if not at]
+        more = [one for row in self._of_unseen[:1] for one in joined(row, best)]
+        rows = {row.tobytes(): row for row in (*more, *self._of_unseen)}
+        known = {row.tobytes() for at, row in chosen if not at}
+        return [(0, row) for key, row in rows.items() if key not in known]
+
+    def _look_at_unseen(self) -> list[Rows]:
+        """The best few layouts of these partitions."""
+        search, runs = self.search, self.runs
+        if runs is None or self.stopped or self.late or not self.unseen:
+            return []
+        look = Unseen(
+            self.problem, self.unseen, search.seed, search.seconds, search.each, runs.stop
+        )
+        found, over = look.rows(self.say)
+        self.answers[0].by_runs |= {row.tobytes() for row in found}
+        search.stopped, search.late = over.stopped, over.late
+        return found
+
+    @functools.cached_property
+    def unseen(self) -> tuple[str, ...]:
+        """Partitions whose responses count, and which the solver does not know."""
+        return unseen(self.problem)
 
     def _holding(self, at: int, count: int) -> list[Rows]:
         """The best rows of a branch that hold once each is solved by itself: of neighbours that are
@@ -308,7 +344,7 @@ class Advising:
         # What held while the search went on counts as much as what was chosen last.
         every = [*others, *(one for one in self._tried() if one not in others)]
         good = [one for one in every if self._is_better(one, now)]
-        good = self._told_apart(sorted(good, key=lambda one: -(one.saving.mean or 0.0)))[:best]
+        good = self._fewest_first(self._told_apart(sorted(good, key=self._rank)))[:best]
         refusals = self._refusals((good[0].saving.mean or 0.0) if good else 0.0)
         if not good:
             text = self._nothing(now, others)
@@ -340,6 +376,26 @@ class Advising:
             return saved_alone > 0 and saved_alone >= least
         return is_sure(one.saving, least)
 
+    def _rank(self, one: Answer) -> float:
+        """The less the better: by what it saves, else by its figure."""
+        if one.saving.mean is not None:
+            return -one.saving.mean
+        figures = {"cores": one.cores.mean, "response": one.response_ms.mean, "money": one.money}
+        told = figures.get(self._goal, -one.headroom)
+        return math.inf if told is None else told
+
+    def _fewest_first(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Those that are as good as the best but for what counts as none, the fewest changes first,
+        and the others.
+        """
+        most = min(map(self._rank, answers), default=0.0) + self._least
+
+        def order(one: Answer) -> tuple[float, int]:
+            rank = self._rank(one)
+            return (most, len(one.changes)) if rank <= most else (rank, 0)
+
+        return sorted(answers, key=order)
+
     def _told_apart(self, answers: Sequence[Answer]) -> list[Answer]:
         """Without those that bring no more than another one with fewer changes, beyond chance."""
         left: list[Answer] = []
@@ -362,7 +418,7 @@ class Advising:
         cores = [cores_of(run, base, held, groups) for run, groups in runs]
         slow = [responses_of(run, held) for run, _ in runs]
         less = [saved(cores[0], cores[1]), saved(slow[0], slow[1])]
-        roomier = one.headroom > other.headroom and self._goal == "headroom"
+        roomier = one.headroom > other.headroom + self._least and self._goal == "headroom"
         words = ("cores", "response")
         least = [self._least if word == self._goal else 0.0 for word in words]
         return cheaper or roomier or any(map(is_sure, less, least))
@@ -384,7 +440,9 @@ class Advising:
         worth = f"{100 * self.problem.wishes.told.worth:g} % of the {self._goal}"
         others = others or self._tried()
         if not others:
-            return f"No beneficial move: nothing saves {worth}."
+            whose = listed(self.unseen, 6)
+            blind = f" The solver does not know how long {whose} would answer." if whose else ""
+            return f"No beneficial move: nothing saves {worth}.{blind}"
         how = "solved by itself" if self.runs is None else "simulated"
         sound = [one for one in others if not one.breaks]
         if not sound:

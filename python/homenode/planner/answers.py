@@ -26,9 +26,9 @@ from homenode.planner.problem import Problem
 from homenode.planner.reasons import alone, in_words, of_groups, why
 from homenode.planner.rules import MEETS_DEMAND, Rule
 from homenode.planner.space import Rows
+from homenode.planner.unseen import unknown
 from homenode.planner.variants import Variant
 from homenode.simulate.run import Run
-from homenode.simulate.solved.counters import is_limited, is_recorded
 
 
 @dataclass
@@ -42,6 +42,8 @@ class Answers:
     first: Problem | None = None
     """The problem that was asked, of a variant."""
     runs: dict[bytes, tuple[Rows, Run]] = field(default_factory=dict)
+    by_runs: set[bytes] = field(default_factory=set)
+    """Rows that simulations found, not the solver, which knows little of what they bring."""
     base: Run | None = None
     """The run of the layout as it is, once there is one."""
 
@@ -75,7 +77,7 @@ class Answers:
             saving_cores=Estimate(float(was.cores[0] - solved.cores[0])),
             breaks=tuple(words for _, words in broken),
             lacks=tuple(named for named, _ in broken),
-            unknown=() if run is not None else self._unknown(solved),
+            unknown=() if run is not None else unknown(self.problem, solved),
         )
         if run is None or base is None:
             return answer
@@ -126,7 +128,8 @@ class Answers:
                 (rule for rule, amount in zip(self.problem.rules, over[at], strict=True) if amount),
                 None,
             )
-            worth = self._without(float(goals[at + 1] - goals[0]), bool(costs.sound[at + 1]), lacks)
+            more = None if row.tobytes() in self.by_runs else float(goals[at + 1] - goals[0])
+            worth = self._without(more, bool(costs.sound[at + 1]), lacks)
             # Without a single one all is as it is, which is told by itself, and simulated.
             worth = worth if count > 1 else ""
             after = one.value(int(row[place]))
@@ -150,35 +153,22 @@ class Answers:
         what = (step.word, step.path, step.before, step.after)
         return Change(step.name, *what, reason, step.also)
 
-    def _without(self, less: float, sound: bool, lacks: Rule | None) -> str:
-        """What would be without a change."""
+    def _without(self, less: float | None, sound: bool, lacks: Rule | None) -> str:
+        """What would be without a change; nothing where that is not known."""
         if not sound:
             return "the others are not possible without it"
         if lacks is not None:
             return f"without it this would not hold: {lacks.name}"
+        if less is None:
+            return ""
         return f"without it {alone(less, self.problem.goal, self.problem.wishes.currency)}"
 
     def _response(self, solved: Solved) -> Estimate:
         """The mean over all transactions, where it is known of all."""
-        unknown = self._unknown(solved)
-        if unknown:
-            return Estimate(None, None, f"{listed(unknown, 6)}: not solved")
+        names = unknown(self.problem, solved)
+        if names:
+            return Estimate(None, None, f"{listed(names, 6)}: not solved")
         return Estimate(float(solved.response[0]) or None)
-
-    def _unknown(self, solved: Solved) -> tuple[str, ...]:
-        """Partitions of which the solver does not know how long their work takes in a layout."""
-        solver = self.problem.cost.solver
-        if solver.simulates:
-            return ()
-        spec, known = solver.layout(solved.options[0]), np.isfinite(solved.figures.response_ns[0])
-        named = zip(spec["partitions"], known, solver.silent, strict=True)
-        return tuple(
-            one["name"]
-            for one, is_known, silent in named
-            if not silent
-            and one["name"] not in self.problem.held
-            and (not is_known or is_limited(spec, one) or is_recorded(one))
-        )
 
     def _broken(self, row: Rows, run: Run | None, base: Run | None) -> list[tuple[Named, str]]:
         """Rules that a layout breaks, and how in words: by the simulation where there is one, else

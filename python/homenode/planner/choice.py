@@ -227,7 +227,10 @@ def _front(
         [told.goal(search.goal), told.cores, told.money, told.response, changes], axis=1
     )
     slack = np.array([each, each, 0.0, SAME * float(search.seen.response[0]), 0.0])
-    order = [int(one) for one in np.lexsort((figures[:, 4], figures[:, 0]))]
+    goal = figures[:, 0]
+    # Of those that are as good as the best, but for what counts as none, the fewest changes win.
+    best = goal <= goal.min() + each
+    order = [int(one) for one in np.lexsort((changes, goal, np.where(best, changes, 0), ~best))]
     left: list[int] = []
     for one in order:
         alike = any((np.abs(figures[one] - figures[other]) <= slack).all() for other in left)

@@ -141,8 +141,8 @@ class Cost:
 
         Sub-capacity counts the cores that its partitions can use at most: a capped one its
         entitlement, any other its virtual processors; those of a pool together no more than the
-        pool's maximum and its cores; all together no more than the active cores. Whole cores are
-        paid for.
+        pool's maximum and its cores, on a mainframe those of its type; all together no more than
+        the active cores. Whole cores are paid for.
         """
         return np.ceil(self._in_use(licence, options) - 1e-9) * licence.factor
 
@@ -166,10 +166,16 @@ class Cost:
                 capped = tell(index, "capped", options)
                 most = np.where(capped, tell(index, "entitlement", options), virtual)
                 held[np.arange(len(options)), pool] += most  # -1, of the dedicated, is the last
-        limits = [np.inf if one["maximum"] is None else float(one["maximum"]) for one in pools]
-        room = np.minimum(np.array([*limits, np.inf]), (active - dedicated)[:, None])
+        limits = [*map(_most_of, pools), np.inf]
+        room = np.minimum(np.array(limits), (active - dedicated)[:, None])
         room[:, -1] = np.inf
         return np.asarray(np.minimum(held, room).sum(axis=1))
+
+
+def _most_of(pool: Any) -> float:
+    """The most cores that a pool's partitions can use: its maximum, those of its type."""
+    told = [pool["maximum"], None if pool.get("cores") is None else len(pool["cores"])]
+    return min((float(one) for one in told if one is not None), default=np.inf)
 
 
 def _now(solver: Solver) -> Now:

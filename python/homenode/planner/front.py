@@ -182,7 +182,8 @@ def _searched(
     if not unlimited or first.is_mended(told) or not first.overloads():
         return first, told
     seed = problem.scenario.timing.seed if asked.seed is None else asked.seed
-    second = _advising(problem, replace(asked, seed=seed + 1), runs, first.base)
+    once = replace(asked, seed=seed + 1, say=say_nothing)  # what was said before holds of both
+    second = _advising(problem, once, runs, first.base)
     again = second.advice(asked.best)
     solved = told.solved + again.solved
     if second.is_mended(again):

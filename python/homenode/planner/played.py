@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homenode.model.spec import Spec
-from homenode.planner.solver import NONE, Figures, Solver, features_of
+from homenode.planner.solver import COLUMNS, NONE, Figures, Solver, features_of
 from homenode.simulate.answers import Answer
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.metrics import METRICS
 from homenode.simulate.kept.summarize import replication_totals
 
-_DURATION_NS = 4_000_000_000
+DURATION_NS = 4_000_000_000
 """At most so much of each, after the whole warm-up: paging sets in when memory is full."""
 _NS_PER_MS = 1e6
 
@@ -93,9 +93,11 @@ class Played(Together):
     each_s = 0.0
     """What the first of them took."""
 
-    def __init__(self, spec: Spec, why: str) -> None:
+    def __init__(self, spec: Spec, why: str, replications: range = range(1)) -> None:
         super().__init__(spec)
         self.why = why
+        self.replications = replications
+        """Those of each layout, of which the mean is taken."""
 
     def solve(self, options: NDArray[np.int64]) -> Figures:
         """The same as of layouts that are solved."""
@@ -120,7 +122,11 @@ class Played(Together):
         return _brief(spec)
 
     def _figures_of(self, number: int) -> list[tuple[float, ...]]:
-        return _played(self._specs[number])
+        each = [_played(self._specs[number], one) for one in self.replications]
+        mean = np.mean(np.array(each), axis=0)
+        steady = COLUMNS.index("steady")
+        mean[:, steady] = mean[:, steady] == 1.0
+        return [tuple(map(float, one)) for one in mean]
 
 
 Saying = Callable[[str], None]
@@ -139,17 +145,17 @@ def say_nothing(_: str) -> None:
 
 def _brief(spec: Spec) -> Spec:
     """The spec with a short run after its warm-up, and no rows but the last."""
-    duration = min(spec["duration_ns"], _DURATION_NS)
+    duration = min(spec["duration_ns"], DURATION_NS)
     short: Spec = {**spec, "duration_ns": duration, "interval_ns": duration}
     short["record_dispatches"] = False
     return short
 
 
-def _played(spec: Spec) -> list[tuple[float, ...]]:
+def _played(spec: Spec, replication: int) -> list[tuple[float, ...]]:
     """Of each partition what `Figures` has."""
     engine = load_engine()
     try:
-        answer: Answer = json.loads(engine.simulate(json.dumps(spec), 0, lambda _: True))
+        answer: Answer = json.loads(engine.simulate(json.dumps(spec), replication, lambda _: True))
     except engine.Runaway:
         return [NONE] * len(spec["partitions"])
     return [_figures(spec, answer, index) for index in range(len(spec["partitions"]))]

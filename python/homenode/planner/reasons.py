@@ -16,7 +16,7 @@ from homenode.planner.advice import Change
 from homenode.planner.confirm import Groups, cores_of
 from homenode.planner.variables import Variable
 from homenode.simulate.explain.control_program import dispatch_waits
-from homenode.simulate.explain.explanation import explain
+from homenode.simulate.explain.explanation import Explanation, explain
 from homenode.simulate.run import Run
 
 _TOLD = 2
@@ -120,16 +120,14 @@ def of_groups(groups: Groups, run: Run, base: Run, held: Collection[str] = ()) -
 def _from_books(partition: str, run: Run, base: Run) -> list[str]:
     told = explain(run, partition, base, partition)
     parts = []
-    total, before = told.total, told.equal_total
+    scale = _to_the_work_of_now(told)
+    total = scale * told.total
+    before = None if told.equal_total is None else scale * told.equal_total
     if before is not None and abs(total - before) >= _SHOWN:
         parts.append(f"{partition} {number(before)} -> {number(total)} cores")
-    rows = [row for row in told.rows if row.difference is not None]
-    rows.sort(key=lambda row: -abs(row.difference or 0.0))
-    parts += [
-        f"{row.label} {signed(row.difference)}"
-        for row in rows[:_TOLD]
-        if abs(row.difference or 0.0) >= 2 * _SHOWN
-    ]
+    rows = [(row.label, scale * (row.difference or 0.0)) for row in told.rows]
+    rows.sort(key=lambda row: -abs(row[1]))
+    parts += [f"{label} {signed(by)}" for label, by in rows[:_TOLD] if abs(by) >= 2 * _SHOWN]
     far = [one.metrics[partition]["far_share"].mean for one in (base, run)]
     if None not in far and abs((far[0] or 0.0) - (far[1] or 0.0)) >= _FAR:
         there, here = (100 * (share or 0.0) for share in far)
@@ -142,6 +140,15 @@ def _from_books(partition: str, run: Run, base: Run) -> list[str]:
     if waits:
         parts.append("compare ETR, response times and dispatch waits before and after")
     return parts
+
+
+def _to_the_work_of_now(told: Explanation) -> float:
+    """What cores for the work of the other layout are multiplied by, so that they are for that of
+    the layout as it is, as all that is told of cores: of a closed load both differ.
+    """
+    works = [None if of is None else of.work for of in (told.breakdown, told.base)]
+    closed = any(work is not None and work.closed for work in works)
+    return 1 / told.factor if closed and told.factor else 1.0
 
 
 def _mean(run: Run, partition: str, metric: str) -> float:

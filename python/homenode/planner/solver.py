@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 _MOST_AT_ONCE = 4096
 """Rows of a batch, between which a search may be stopped."""
 _SILENT = {"loops", "idle"}
-_COLUMNS = ("cores", "response_ns", "p95_ns", "throughput", "steady", "far")
+COLUMNS = ("cores", "response_ns", "p95_ns", "throughput", "steady", "far")
 NONE = (0.0, np.inf, np.inf, 0.0, 0.0, 0.0)
 """Of a partition of a layout that the engine does not bring to an end."""
 
@@ -201,7 +201,7 @@ class Solver:
         shape = (len(options), len(self.spec["partitions"]))
         told = {
             name: np.array([value for part in parts for value in part[name]]).reshape(shape)
-            for name in _COLUMNS
+            for name in COLUMNS
         }
         return self._heard(Figures(**told))
 

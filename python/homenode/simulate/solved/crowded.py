@@ -8,7 +8,7 @@ for which the solver does not know these, short work waits several times as long
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from homenode.model.spec import (
     PartitionSpec,
@@ -68,9 +68,28 @@ def _beside_greedy(
             for one in members
             if unsteady[one["name"]] or any(map(_never_rests, works_of(one)))
         )
-        all_used = math.fsum(used[one["name"]] for one in members)
-        if greedy and all_used >= (1.0 - _LEFT) * cores:
+        if greedy and _is_full(cores, members, used):
             yield from ((one, greedy) for one in members if one["name"] not in greedy)
+
+
+def beside_greedy(
+    spec: Spec, used: Mapping[str, float], unsteady: Mapping[str, bool]
+) -> tuple[str, ...]:
+    """Partitions that come and go and share processors of which none is left with others that
+    always want more, whether or not it is known how their turns come.
+    """
+    found: list[str] = []
+    for cores, members in _sharing(spec):
+        never = {one["name"] for one in members if any(map(_never_rests, works_of(one)))}
+        greedy = never | {one["name"] for one in members if unsteady[one["name"]]}
+        if _is_full(cores, members, used):
+            rest = (one["name"] for one in members if one["name"] not in never)
+            found += [name for name in rest if greedy - {name}]
+    return tuple(found)
+
+
+def _is_full(cores: int, members: Sequence[PartitionSpec], used: Mapping[str, float]) -> bool:
+    return math.fsum(used[one["name"]] for one in members) >= (1.0 - _LEFT) * cores
 
 
 def kept_from(
@@ -116,8 +135,7 @@ def looked_for_late(spec: Spec, used: Mapping[str, float]) -> tuple[str, ...]:
             for one in members
             if _is_pinned(one, cores) and used[one["name"]] < _ALL * processors_of(one)
         ]
-        all_used = math.fsum(used[one["name"]] for one in members) >= (1.0 - _LEFT) * cores
-        if all_used and len(pinned) < len(members):
+        if _is_full(cores, members, used) and len(pinned) < len(members):
             found += pinned
     return tuple(found)
 
