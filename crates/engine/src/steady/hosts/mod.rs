@@ -4,7 +4,6 @@ pub(in crate::steady) mod affinity;
 pub(in crate::steady) mod behind;
 pub(in crate::steady) mod claims;
 pub(in crate::steady) mod company;
-pub(in crate::steady) mod drawn;
 pub(in crate::steady) mod fair;
 pub(in crate::steady) mod idle_cores;
 pub(in crate::steady) mod keepers;

@@ -8,7 +8,7 @@ use crate::hypervisor::policies::{queue_of, turns, Turns};
 use crate::ids::ChipId;
 use crate::machine::Topology;
 use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
-use crate::steady::hosts::drawn::{deal, Party, HARDLY_EVER};
+use crate::steady::layout::drawn::{deal, Party, HARDLY_EVER};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::threads::Set;
 use crate::steady::queues::demand::Arrivals;
