@@ -246,7 +246,10 @@ mod tests {
         assert_eq!(at_home(&[party(0, 0, 12)]), [6]);
         assert_eq!(at_home(&[party(0, 0, 12), party(1, 1, 12)]), [12, 12]);
         // What is beyond one's part is elsewhere: ten of each socket's.
-        assert_eq!(at_home(&[party(0, 0, 4), party(1, 1, 16)]), [4, 10]);
+        let mut many = party(1, 1, 16);
+        assert_eq!(at_home(&[party(0, 0, 4), many.clone()]), [2, 8]);
+        many.load = party(0, 0, 4).load;
+        assert_eq!(at_home(&[party(0, 0, 4), many]), [4, 10]);
     }
 
     #[test]
