@@ -41,6 +41,11 @@ pub fn move_own(own: &mut ById<MemoryId, f64>, to: MemoryId, scanned: f64) -> f6
     moved
 }
 
+/// Whether scans of a task become rare wherever its memory is, as so much of its data is its own.
+pub fn is_rarely_scanned(private: f64) -> bool {
+    (private * 10.0) as i64 >= THRESHOLD
+}
+
 /// Time to the next scan [ns], given the last one and the shares of faults that were local and
 /// private.
 pub fn next_period_ns(numa: &NumaBalancing, period_ns: u64, local: f64, private: f64) -> u64 {

@@ -262,6 +262,7 @@ mod tests {
             busy,
             variance: busy * (1.0 - busy / most),
             most,
+            polling: 0.0,
             stay_ns,
             within: f64::INFINITY,
             weight: busy,

@@ -11,7 +11,7 @@ use crate::steady::layout::form::Form;
 use crate::steady::layout::host::Host;
 use crate::steady::layout::state::{Doing, Site, State, NOTHING};
 use crate::steady::queues::demand::Arrivals;
-use crate::steady::queues::halts::used;
+use crate::steady::queues::halts::{used, Returning};
 use crate::steady::queues::visits::{left_at_one_of, left_by_one_of, left_by_sibling};
 
 /// How virtual processors halt: for how long on the mean [ns], what polling takes [processors], the
@@ -37,6 +37,7 @@ impl Halting {
         let used = used(form.filled.vps() as usize, chips, load.vps, again);
         let turns = chips as f64 * idle / vps;
         let stages = 1.0 + (1.0 - again) * (turns - 1.0).max(0.0);
+        let back = returning(doing, form);
         let mut all = Self {
             squares: used.iter().map(|busy| busy * busy).sum(),
             ..Self::default()
@@ -46,7 +47,9 @@ impl Halting {
             let halt = (1.0 - busy) / (load.wakes_per_ns * share).max(1e-18);
             all.ns += share * halt;
             if let Some(kvm) = &form.threads.kvm {
-                let (poll_ns, ends) = kvm.polling(between_stops * halt, stages);
+                let waiting = share * back.waiting;
+                let back = Returning { waiting, ..back };
+                let (poll_ns, ends) = kvm.polling_with(between_stops * halt, stages, back);
                 all.polls += polled * load.wakes_per_ns * share * poll_ns;
                 all.found += share * ends;
             }
@@ -61,6 +64,22 @@ impl Halting {
             all.found *= doing.poll_room;
         }
         all
+    }
+}
+
+/// A guest's threads that wait for devices between the bursts of what they do.
+fn returning(doing: &Doing, form: &Form) -> Returning {
+    let demand = &form.demand;
+    let of = match demand.arrivals {
+        Arrivals::Closed(count, _) => count.max(1.0),
+        _ => f64::INFINITY,
+    };
+    let waiting = doing.load.bursts_per_ns / demand.bursts.max(1.0) * demand.wait_ns;
+    let is_known = form.workloads.is_empty() && waiting < of;
+    Returning {
+        waiting: if is_known { waiting } else { 0.0 },
+        of,
+        share: form.again(),
     }
 }
 

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::hypervisor::numa::is_rarely_scanned;
 use crate::hypervisor::policies::{queue_of, turns, Turns};
 use crate::ids::ChipId;
 use crate::machine::Topology;
 use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
+use crate::steady::layout::drawn::{deal, Party, HARDLY_EVER};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::threads::Set;
-use crate::steady::queues::chances::quantile;
 use crate::steady::queues::demand::Arrivals;
 
 /// Processors that the same threads may use.
@@ -52,6 +53,8 @@ pub(in crate::steady) struct Doers {
     pub busy: f64,
     pub variance: f64,
     pub most: f64,
+    /// How many poll on the mean.
+    pub polling: f64,
     /// For how long one has its processor at a time [ns]; infinite = for ever.
     pub stay_ns: f64,
     /// Most that it may use for its quotas and caps [processors].
@@ -118,62 +121,8 @@ impl Room {
     fn sure(&self) -> f64 {
         self.cpus - HARDLY_EVER * self.variance.sqrt()
     }
-
-    /// Whether it has room for a thread that is busy for such a share of the time, and is hardly
-    /// ever full: from a full one threads are drawn away at once, and back at the next scan only.
-    fn has(&self, each: f64) -> bool {
-        let variance = self.variance + (each * (1.0 - each)).max(0.0);
-        self.cpus >= each.min(1.0) + HARDLY_EVER * variance.sqrt() - 1e-9
-    }
 }
 
-/// What may still come to the processors beside each memory because it is there: as long as no
-/// node carries more than its part, but for one more where few run. How many run goes up and down,
-/// and a thread that runs elsewhere looks again after every second that it has run: it comes as
-/// soon as its memory's node has no more than its part for once, and stays, for balancing moves
-/// nobody who runs alone.
-#[derive(Clone, Debug)]
-struct Pull {
-    left: Vec<f64>,
-    /// Standard deviation of what is more on each than on the others.
-    apart: Vec<f64>,
-}
-
-impl Pull {
-    /// Of a host on which so many threads have work at once.
-    fn of(tree: &Topology, rooms: &[Room], doers: &[Doers]) -> Self {
-        let busy: f64 = doers.iter().map(|of| of.busy).sum();
-        let variance: f64 = doers.iter().map(|of| of.variance).sum();
-        let all: f64 = rooms.iter().map(|room| room.cpus).sum();
-        let part = |domain| {
-            let chips = tree.chips_beside(domain).numbers();
-            rooms[chips].iter().map(|room| room.cpus).sum::<f64>() / all
-        };
-        let lax = f64::from(crate::hypervisor::policies::lax(tree));
-        let most = |domain| {
-            let even = (busy * part(domain) - 1e-9).ceil().max(1.0);
-            even + f64::from(u8::from(even < lax))
-        };
-        let apart = |domain| (2.0 * part(domain) * variance).sqrt() * (1.0 - part(domain));
-        Self {
-            left: tree.domains().into_iter().map(most).collect(),
-            apart: tree.domains().into_iter().map(apart).collect(),
-        }
-    }
-
-    /// Whether it draws a thread that is busy for such a share of the time.
-    fn draws(&self, domain: usize, each: f64) -> bool {
-        let looks = (each * LOOKED_AT).max(2.0);
-        let beyond = quantile(1.0 - 1.0 / looks) * self.apart[domain];
-        self.left[domain] + beyond >= each - 1e-9
-    }
-}
-
-/// Time in which a thread comes to where it stays [s]: one that always runs looks so often.
-/// Assumed, half a minute to ten minutes.
-const LOOKED_AT: f64 = 60.0;
-/// Standard deviations beyond which it hardly ever comes to.
-const HARDLY_EVER: f64 = 3.0;
 /// Steps after which threads are dealt out anew, as what they want is known better: after one, and
 /// after twice as many each time up to so many.
 const LAST_DEAL: usize = 32;
@@ -384,17 +333,22 @@ impl Host {
                 .iter()
                 .for_each(|(chip, cpus)| rooms[*chip].cpus += cpus);
         }
-        let mut pull = Pull::of(tree, &rooms, doers);
         let mut units = std::mem::take(&mut self.units);
         let before: Vec<Vec<(usize, f64)>> = units.iter().map(|unit| unit.seats.clone()).collect();
-        for stays in [true, false] {
-            for unit in &mut units {
-                let form = forms[unit.partition];
-                let first = matches!(form.demand.arrivals, Arrivals::Always(..));
-                if first == stays {
-                    self.seat(tree, form, busy, unit, (&mut rooms, &mut pull));
-                }
-            }
+        let parties = self.parties(tree, forms, &units, doers);
+        let on = |domain| {
+            let chips = tree.chips_beside(domain);
+            Room::all(&rooms[chips.numbers()]).cpus
+        };
+        let cpus: Vec<f64> = tree.domains().into_iter().map(on).collect();
+        let dealt = deal(tree, &parties, &cpus);
+        units.iter_mut().for_each(|unit| unit.seats.clear());
+        for (party, on) in parties.iter().zip(&dealt) {
+            self.seat(tree, (party, on), &mut units[party.unit], &mut rooms);
+        }
+        for unit in &mut units {
+            let all: f64 = unit.seats.iter().map(|(_, count)| count).sum();
+            unit.seats.iter_mut().for_each(|(_, count)| *count /= all);
         }
         let mut pairs = units.iter().zip(&before);
         let changed = pairs.any(|(unit, before)| unit.seats != *before);
@@ -458,66 +412,104 @@ impl Host {
         used
     }
 
-    /// Puts each thread of a unit where most processors are without work: first beside its memory,
-    /// if it is drawn there.
+    /// Threads that are drawn to the same memory, those that stay first.
+    fn parties(
+        &self,
+        tree: &Topology,
+        forms: &[&Form],
+        units: &[Unit],
+        doers: &[Doers],
+    ) -> Vec<Party> {
+        let staying = |unit: &Unit| match forms[unit.partition].demand.arrivals {
+            Arrivals::Always(threads, _) => Some(threads),
+            _ => None,
+        };
+        let mut found: Vec<Party> = Vec::new();
+        for stays in [true, false] {
+            let some = units.iter().enumerate();
+            for (at, unit) in some.filter(|(_, unit)| staying(unit).is_some() == stays) {
+                let (form, doers) = (forms[unit.partition], &doers[unit.partition]);
+                let vps = f64::from(form.filled.vps());
+                let vps = staying(unit).map_or(vps, |threads| vps.min(threads).max(1.0));
+                let count = (unit.share * vps).round().max(1.0) as usize;
+                let each = ((doers.busy + doers.polling) / vps).min(1.0);
+                // A group weighs as long as any of its threads runs, a thread by itself when it does.
+                let part = form.threads.group.map_or(1.0, |_| each);
+                let one = Party {
+                    unit: at,
+                    wants: None,
+                    is_rare: is_rarely_scanned(form.partition.profile.private_data),
+                    count: 1,
+                    stays,
+                    each,
+                    load: part * doers.weight / vps,
+                    may: self.memories_of(tree, unit),
+                };
+                let first = found.len();
+                for place in 0..count {
+                    let wants = preferred(tree, form, (place as f64 + 0.5) / count as f64);
+                    match found[first..].last_mut() {
+                        Some(last) if last.wants == wants => last.count += 1,
+                        _ => found.push(Party {
+                            wants,
+                            ..one.clone()
+                        }),
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether threads may run beside each memory.
+    fn memories_of(&self, tree: &Topology, unit: &Unit) -> Vec<bool> {
+        let mut may = vec![false; tree.domains().len()];
+        for chip in self.chips_of(unit) {
+            may[tree.domain_of(ChipId::new(chip)).index()] = true;
+        }
+        may
+    }
+
+    /// Chips that threads may use.
+    fn chips_of(&self, unit: &Unit) -> Vec<usize> {
+        let lots = unit.lots.iter();
+        let chips = lots.flat_map(|(lot, _)| self.lots[*lot].on.iter().map(|(chip, _)| *chip));
+        let mut chips: Vec<usize> = chips.collect();
+        chips.sort_unstable();
+        chips.dedup();
+        chips
+    }
+
+    /// Puts so many threads of a party as are beside each memory where most processors are without
+    /// work there.
     fn seat(
         &self,
         tree: &Topology,
-        form: &Form,
-        busy: &[f64],
+        (party, on): (&Party, &[usize]),
         unit: &mut Unit,
-        (rooms, pull): (&mut [Room], &mut Pull),
+        rooms: &mut [Room],
     ) {
-        let vps = f64::from(form.filled.vps());
-        let vps = match form.demand.arrivals {
-            Arrivals::Always(threads, _) => vps.min(threads).max(1.0),
-            _ => vps,
-        };
-        let count = (unit.share * vps).round().max(1.0) as usize;
-        let each = busy[unit.partition] / vps;
-        let mut usable: Vec<usize> = unit
-            .lots
-            .iter()
-            .flat_map(|(lot, _)| self.lots[*lot].on.iter().map(|(chip, _)| *chip))
-            .collect();
-        usable.sort_unstable();
-        usable.dedup();
-        let mut seats: BTreeMap<usize, f64> = BTreeMap::new();
-        for at in 0..count {
-            let wanted = preferred(tree, form, (at as f64 + 0.5) / count as f64);
-            let beside = |chip: &usize| {
-                wanted.is_none_or(|domain| tree.domain_of(ChipId::new(*chip)).index() == domain)
-            };
-            let node = |chip: usize| {
-                let chips = tree.chips_of(tree.node_of(ChipId::new(chip)));
-                Room::all(&rooms[chips.numbers()]).sure()
-            };
-            let most = |a: &usize, b: &usize| {
-                let by_node = node(*a).total_cmp(&node(*b));
-                by_node
-                    .then(rooms[*a].sure().total_cmp(&rooms[*b].sure()))
-                    .then(b.cmp(a))
-            };
-            let near = usable.iter().copied().filter(beside).max_by(most);
-            let domain = |chip: usize| tree.domain_of(ChipId::new(chip)).index();
-            let pulls = |chip: usize| pull.draws(domain(chip), each);
-            let most = usable.iter().copied().max_by(most);
-            let free = |chip: usize| {
-                let chips = tree.chips_beside(tree.domain_of(ChipId::new(chip)));
-                rooms[chips.numbers()].iter().map(|of| of.cpus).sum::<f64>()
-            };
-            // To a full node a thread goes if that leaves no more to be evened out.
-            let evens = |chip: usize| most.is_some_and(|most| free(chip) >= free(most) - each);
-            let near = near.filter(|chip| match rooms[*chip].has(each) {
-                true => pulls(*chip),
-                false => evens(*chip),
-            });
-            let chip = near.or(most);
-            if let Some(chip) = chip {
-                rooms[chip].cpus -= each;
-                pull.left[domain(chip)] -= each;
-                rooms[chip].variance += (each * (1.0 - each)).max(0.0);
-                *seats.entry(chip).or_default() += 1.0 / count as f64;
+        let mut seats: BTreeMap<usize, f64> = unit.seats.iter().copied().collect();
+        let usable = self.chips_of(unit);
+        for (domain, count) in on.iter().enumerate() {
+            let beside = |chip: &usize| tree.domain_of(ChipId::new(*chip)).index() == domain;
+            for _ in 0..*count {
+                let node = |chip: usize| {
+                    let chips = tree.chips_of(tree.node_of(ChipId::new(chip)));
+                    Room::all(&rooms[chips.numbers()]).sure()
+                };
+                let most = |a: &usize, b: &usize| {
+                    let by_node = node(*a).total_cmp(&node(*b));
+                    by_node
+                        .then(rooms[*a].sure().total_cmp(&rooms[*b].sure()))
+                        .then(b.cmp(a))
+                };
+                let there = usable.iter().copied().filter(beside);
+                if let Some(chip) = there.max_by(most) {
+                    rooms[chip].cpus -= party.each;
+                    rooms[chip].variance += (party.each * (1.0 - party.each)).max(0.0);
+                    *seats.entry(chip).or_default() += 1.0;
+                }
             }
         }
         unit.seats = seats.into_iter().collect();
@@ -545,56 +537,4 @@ fn preferred(tree: &Topology, form: &Form, place: f64) -> Option<usize> {
         sum >= place
     });
     found.or(Some(most))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::parse_short;
-
-    /// What may come to each of two sockets of 18 on which `busy` threads have work, as varied.
-    fn pull(busy: f64, variance: f64) -> Pull {
-        let tree = Topology::new(&parse_short("node:2 chip:1 core:18").unwrap());
-        let rooms = [Room {
-            cpus: 18.0,
-            variance: 0.0,
-        }; 2];
-        let doers = [Doers {
-            busy,
-            variance,
-            most: 36.0,
-            stay_ns: 1e6,
-            ..Doers::default()
-        }];
-        Pull::of(&tree, &rooms, &doers)
-    }
-
-    /// How many threads that are busy for so much of the time one memory draws.
-    fn drawn(mut pull: Pull, each: f64) -> usize {
-        let mut count = 0;
-        while pull.draws(0, each) && count < 1000 {
-            pull.left[0] -= each;
-            count += 1;
-        }
-        count
-    }
-
-    #[test]
-    fn who_always_runs_comes_while_no_node_has_more_than_its_part() {
-        assert_eq!(drawn(pull(12.0, 0.0), 1.0), 6);
-        assert_eq!(drawn(pull(13.0, 0.0), 1.0), 7);
-    }
-
-    #[test]
-    fn more_come_the_more_the_numbers_vary_and_the_more_often_they_look() {
-        let by_variance = [0.0, 1.0, 4.0, 9.0].map(|variance| drawn(pull(12.0, variance), 0.5));
-        assert!(
-            by_variance.windows(2).all(|pair| pair[0] < pair[1]),
-            "{by_variance:?}"
-        );
-        let left = |each: f64| drawn(pull(12.0, 4.0), each) as f64 * each;
-        // Who looks twice in that time comes to its part only, of others more than a thread does.
-        assert!((left(1.0 / 30.0) - 6.0).abs() < 0.05);
-        assert!(left(0.1) > 6.4 && left(0.5) >= left(0.1) && left(0.5) <= 6.0 + 2.2);
-    }
 }

@@ -1,6 +1,7 @@
 //! What is solved, and how it stands: a layout as the steps ask for it, its parts, a step's state.
 
 pub(in crate::steady) mod core_types;
+pub(in crate::steady) mod drawn;
 pub(in crate::steady) mod form;
 pub(in crate::steady) mod host;
 pub(in crate::steady) mod scope;

@@ -70,6 +70,7 @@ fn doers(cgroups: &[Cgroup], doing: &[Doing], forms: &[&Form]) -> Vec<Doers> {
             busy: load.vps,
             variance: load.vps_variance,
             most: f64::from(form.filled.vps()),
+            polling: doing.polls,
             stay_ns: doing.served * load.vps / load.wakes_per_ns.max(1e-18),
             within,
             weight: 0.0,

@@ -47,7 +47,7 @@ pub struct Domain {
 
 /// A difference that is let be as long as few run (`NUMA_IMBALANCE_MIN`): two that talk to each
 /// other.
-const PAIR: u32 = 2;
+pub const PAIR: u32 = 2;
 
 impl Domain {
     /// What of a difference in tasks or in idle processors between two memory nodes is to be evened

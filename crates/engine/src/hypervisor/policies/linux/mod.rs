@@ -57,7 +57,7 @@ use crate::hypervisor::{HostCount, HostScheduler, State};
 use crate::kernel::When;
 use crate::spec::Spec;
 use attempt::Idleness;
-pub use domains::lax;
+pub use domains::{lax, PAIR};
 use domains::{Domains, Rhythm};
 pub use due::{due, group_weight, quota, share_out, Member};
 use ids::{between, CgroupId, CoreId, PartitionId, Span, TaskId, ROOT};
