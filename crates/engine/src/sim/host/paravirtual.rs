@@ -89,14 +89,14 @@ impl World<Host> {
         }
     }
 
-    /// It has spun long enough: it halts, and is polled for as after any halt.
+    /// It has spun long enough: it halts, and its host polls for it as after any halt.
     pub(super) fn halt_in_line(&mut self, vp: VpId) {
         let (now, core) = (self.now, self.core_of(vp));
-        let waiting = self.sys.room.has_waiting(core);
+        let sleeps = self.sys.room.has_waiting(core) || self.polls_in_guest(vp);
         let vcpu = &mut self.sys.vcpus[vp];
         (vcpu.halts_at, vcpu.caught_at) = (When::NEVER, When::NEVER);
         (vcpu.halted_in_line, vcpu.halted_at) = (true, When::at(now));
-        if vcpu.poll_ns == 0 || waiting {
+        if vcpu.poll_ns == 0 || sleeps {
             self.block(vp);
         } else {
             vcpu.polls_until = When::at(now + vcpu.poll_ns);
