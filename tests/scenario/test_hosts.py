@@ -82,6 +82,17 @@ def test_threads_have_what_the_file_says(scenario: Scenario) -> None:
     assert scenario.spec()["machine"]["hypervisor"]["siblings"] == 2
 
 
+def test_a_guest_that_polls_by_itself_is_not_polled_for() -> None:
+    """Its own limit, and the kernel's growth, take the place of the host's; 0 is never."""
+    own = {"partition.vm.kvm": {"guest_poll": "100 us", "halt_poll": "300 us"}}
+    told = part(Scenario.from_toml(BASE).with_(own), "vm1")["processors"]["host"]["kvm"]
+    assert (told["halt_poll_ns"], told["halt_poll_grow_start_ns"]) == (100_000, 50_000)
+    assert told["polls_in_guest"] is True
+    never = {"partition.vm.kvm": {"guest_poll": "0 us"}}
+    told = part(Scenario.from_toml(BASE).with_(never), "vm1")["processors"]["host"]["kvm"]
+    assert (told["halt_poll_ns"], "polls_in_guest" in told) == (200_000, False)
+
+
 def test_virtual_machines_pay_for_walks_and_exits_and_processes_do_not() -> None:
     """A guest's own numbers stand before its host's; under Xen all domains have the host's."""
     changed = {

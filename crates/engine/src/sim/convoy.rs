@@ -38,7 +38,7 @@ impl<S: System> World<S> {
     pub fn lost_with_lock(&mut self, vp: VpId) {
         let v = self.vp(vp);
         let partition = v.partition;
-        let free = self.guests[partition].holder.is_none();
+        let free = self.is_nobodys(partition);
         let spinning = self.loads_of(partition).any(|load| self.spins_for(load));
         if v.spins || !free || !spinning {
             return;
@@ -47,6 +47,14 @@ impl<S: System> World<S> {
         if share > 0.0 && self.guests[partition].locks.chance(share) {
             self.is_away(partition, vp);
         }
+    }
+
+    /// Whether the lock belongs to no virtual processor that is off: in order it does from its turn
+    /// on, whether or not that one has run since.
+    fn is_nobodys(&self, partition: PartitionId) -> bool {
+        let guest = &self.guests[partition];
+        let owned = guest.first_off.is_some() && self.goes_in_order(partition);
+        guest.holder.is_none() && !owned
     }
 
     /// Nobody has the lock until this one runs: siblings will come to it.
@@ -249,7 +257,8 @@ impl<S: System> World<S> {
     }
 
     /// Those that wait get the lock one holding time after the other, in order as far as the first
-    /// that has lost its core; `by` had it before.
+    /// that has lost its core or has to be woken; `by` had it before. Who takes a lock out of order
+    /// goes before those that sleep.
     pub fn serve_line(&mut self, partition: PartitionId, by: Option<VpId>) {
         let in_order = self.goes_in_order(partition);
         let mut waiting = std::mem::take(&mut self.guests[partition].spinning);
@@ -258,9 +267,13 @@ impl<S: System> World<S> {
             waiting.sort_unstable();
         }
         let sleeps = |vp: &VpId| self.sys.stays_in_line(*vp);
-        let (asleep, mut waiting): (Vec<_>, Vec<_>) = waiting.into_iter().partition(sleeps);
+        let (asleep, mut waiting): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|vp| !in_order && sleeps(vp));
         let mut turn = 0;
         for (at, &vp) in waiting.iter().enumerate() {
+            if self.sys.stays_in_line(vp) {
+                return self.wakes_first(partition, waiting.split_off(at), by);
+            }
             let v = &mut self.at.vps[vp];
             v.spins = false;
             if let Some(core) = v.core.filter(|_| v.mode == Mode::Running) {
@@ -268,14 +281,19 @@ impl<S: System> World<S> {
                 self.gets_lock(vp, core, turn);
             } else if in_order {
                 let behind = waiting.split_off(at + 1);
-                return self.hands_on(partition, vp, behind, asleep);
+                return self.hands_on(partition, vp, behind);
             }
         }
         if !asleep.is_empty() {
-            self.guests[partition].spinning = asleep;
-            let by = by.filter(|vp| self.vp(*vp).mode == Mode::Running);
-            S::kick(self, partition, by);
+            self.wakes_first(partition, asleep, by);
         }
+    }
+
+    /// It is the turn of one that sleeps: those behind it wait until it has had the lock.
+    fn wakes_first(&mut self, partition: PartitionId, line: Vec<VpId>, by: Option<VpId>) {
+        self.guests[partition].spinning = line;
+        let by = by.filter(|vp| self.vp(*vp).mode == Mode::Running);
+        S::kick(self, partition, by);
     }
 
     /// Whether the lock goes to those that spin for it in the order in which they came.
@@ -297,14 +315,11 @@ impl<S: System> World<S> {
 
     /// The lock is handed to one that is away: those behind spin on, for that one, and those that
     /// sleep in line go on with that.
-    fn hands_on(
-        &mut self,
-        partition: PartitionId,
-        holder: VpId,
-        mut behind: Vec<VpId>,
-        asleep: Vec<VpId>,
-    ) {
+    fn hands_on(&mut self, partition: PartitionId, holder: VpId, behind: Vec<VpId>) {
         for &vp in &behind {
+            if self.sys.stays_in_line(vp) {
+                continue;
+            }
             let v = self.vp(vp);
             if let Some(core) = v.core.filter(|_| v.mode == Mode::Running) {
                 self.settle(core);
@@ -312,7 +327,6 @@ impl<S: System> World<S> {
                 self.spin(vp);
             }
         }
-        behind.extend(asleep);
         self.guests[partition].spinning = behind;
         self.is_away(partition, holder);
     }

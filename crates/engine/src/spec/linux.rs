@@ -150,6 +150,8 @@ pub struct Kvm {
     pub paravirtual_locks: Option<ParavirtualLocks>,
     /// Whether the hypervisor flushes translations for those that are off their processors.
     pub paravirtual_flush: bool,
+    /// Whether the guest itself polls before it halts (`cpuidle-haltpoll`), and its host does not.
+    pub polls_in_guest: bool,
 }
 
 impl Default for Kvm {
@@ -166,6 +168,7 @@ impl Default for Kvm {
             lock_holder_preemption: true,
             paravirtual_locks: None,
             paravirtual_flush: true,
+            polls_in_guest: false,
         }
     }
 }

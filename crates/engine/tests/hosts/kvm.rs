@@ -330,12 +330,21 @@ fn a_lock_that_goes_round_in_order_waits_for_who_is_away() {
 /// whose host takes so long to wake one on an idle processor: transactions of 40 us of work and two
 /// messages, and times that a virtual processor slept, in a second.
 fn pair(vcpus: u16, halt_poll_ns: u64, wake_idle_ns: u64) -> (f64, f64) {
-    let kvm = Kvm {
+    pair_of(vcpus, polling(halt_poll_ns, false), wake_idle_ns)
+}
+
+/// Whose ways out and in take 2 and 3 us, and who polls so long, in the guest or on the host.
+fn polling(halt_poll_ns: u64, polls_in_guest: bool) -> Kvm {
+    Kvm {
         exit_ns: 2_000,
         entry_ns: 3_000,
         halt_poll_ns,
+        polls_in_guest,
         ..plain_kvm()
-    };
+    }
+}
+
+fn pair_of(vcpus: u16, kvm: Kvm, wake_idle_ns: u64) -> (f64, f64) {
     let workload = Workload::Pairs {
         count: 1,
         exchanges: 1,
@@ -375,4 +384,44 @@ fn messages_wake_a_virtual_processor_that_has_halted() {
         polling.1 < 20.0 && (polling.0 / 20_000.0 - 1.0).abs() < 0.01,
         "{polling:?}"
     );
+}
+
+/// A guest that polls by itself has not left it: nothing is due of the way out and in.
+#[test]
+fn who_polls_in_the_guest_finds_work_at_once() {
+    let found = pair_of(2, polling(200_000, true), 5_000);
+    assert!(
+        found.1 < 20.0 && (found.0 / 25_000.0 - 1.0).abs() < 0.01,
+        "{found:?}"
+    );
+    // Shorter than what is waited for, it only puts off the halt.
+    let [short, never] = [10_000, 0].map(|ns| pair_of(2, polling(ns, true), 5_000));
+    assert!(
+        short.0 <= never.0 && short.1 > 1.9 * short.0,
+        "{short:?} {never:?}"
+    );
+}
+
+/// To its host one that polls in the guest is at work: neighbours wait for it, but not for one that
+/// the host polls for.
+#[test]
+fn who_polls_in_the_guest_makes_room_for_nobody() {
+    let left = |polls_in_guest| {
+        let kvm = Kvm {
+            halt_poll_grow_start_ns: 200_000,
+            ..polling(200_000, polls_in_guest)
+        };
+        let mut napping = guest("a", 1, kvm, loops(1));
+        on_off(1, 50_000.0, 150_000, &mut napping);
+        let busy = guest("b", 1, plain_kvm(), loops(1));
+        let outcome = run(&linux("core:1", vec![napping, busy]), 0);
+        assert_eq!(outcome.total("a", "halt_poll_ns"), 0.0);
+        ["a", "b"].map(|name| outcome.total(name, "instructions"))
+    };
+    let [[napper, beside_host], [poller, beside_guest]] = [false, true].map(left);
+    assert!(
+        beside_guest < 0.9 * beside_host,
+        "{beside_guest} {beside_host}"
+    );
+    assert!(poller < 1.1 * napper, "{poller} {napper}");
 }

@@ -106,6 +106,56 @@ fn a_guest_more_never_makes_another_one_faster() {
     }
 }
 
+/// Two guests with as many virtual processors as there are processors and a ticket lock: what they
+/// do together, whose waiters spin on, and whose waiters halt [instructions a ns].
+fn of_tickets(guests: usize, vcpus: u16, locks: Option<ParavirtualLocks>, share: f64) -> Vec<f64> {
+    let mut spec = beside(guests, vcpus, &knowing(locks), share);
+    for one in &mut spec.partitions {
+        one.profile.lock_kind = LockKind::Ticket;
+    }
+    spec.duration_ns = SECOND;
+    let outcome = run(&spec, 0);
+    let each = (0..guests).map(|at| outcome.total(&format!("g{at}"), "instructions"));
+    each.map(|done| done / 1e9).collect()
+}
+
+/// With tickets nobody halts early behind one that has halted, as nobody knows who is before him:
+/// waiting by halting takes nothing from guests beside each other (Linux, commit 545ac13892ab).
+#[test]
+fn tickets_lose_nothing_by_halting() {
+    let locks = ParavirtualLocks {
+        kick_yields: false,
+        ..HALTING
+    };
+    for (vcpus, share) in [(8, 0.02), (16, 0.02), (16, 0.05)] {
+        let of = |locks| of_tickets(2, vcpus, locks, share).iter().sum::<f64>();
+        let [spins, halts] = [None, Some(locks)].map(of);
+        assert!(
+            halts > 0.95 * spins && halts <= f64::from(vcpus),
+            "{vcpus} {share}: {halts} {spins}"
+        );
+    }
+}
+
+/// Nor does a guest gain by one more beside it, however soon waiters halt.
+#[test]
+fn a_guest_more_never_helps_one_that_waits_for_tickets() {
+    for (spin_ns, share) in [(20_000, 0.02), (500_000, 0.02), (500_000, 0.1)] {
+        let locks = Some(ParavirtualLocks { spin_ns, ..HALTING });
+        let [one, two, three] = [1, 2, 3].map(|guests| of_tickets(guests, 8, locks, share));
+        let told = format!("{spin_ns} {share}: {one:?} {two:?} {three:?}");
+        let all = |each: &[f64]| each.iter().sum::<f64>();
+        assert!(
+            all(&two) < 1.01 * one[0] && all(&three) < 1.01 * one[0],
+            "{told}"
+        );
+        assert!(
+            two.iter().chain(&three).all(|each| *each < 0.75 * one[0]),
+            "{told}"
+        );
+    }
+}
+
 /// A ticket is nobody else's: while its owner wakes, all who come stand in line. Who takes a lock
 /// out of order has no line to halt in.
 #[test]

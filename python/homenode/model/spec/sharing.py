@@ -81,6 +81,7 @@ class KvmSpec(TypedDict):
     lock_holder_preemption: bool
     paravirtual_locks: ParavirtualLocksSpec | None
     paravirtual_flush: bool
+    polls_in_guest: NotRequired[bool]
 
 
 class VirtualizedSpec(TypedDict):

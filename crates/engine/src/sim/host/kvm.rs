@@ -48,7 +48,7 @@ impl World<Host> {
             return false;
         }
         let (now, core) = (self.now, self.core_of(vp));
-        let waiting = self.sys.room.has_waiting(core);
+        let waiting = self.sys.room.has_waiting(core) && !self.polls_in_guest(vp);
         self.at.vps[vp].spins = false;
         let vcpu = self.vcpu(vp);
         vcpu.halted_at = When::at(now);
@@ -64,6 +64,17 @@ impl World<Host> {
         true
     }
 
+    /// Whether it looks for work inside the guest: its host takes it for one at work, and who has
+    /// some for it neither leaves the guest nor sends an interrupt.
+    pub(super) fn polls_in_guest(&self, vp: VpId) -> bool {
+        self.kvm(vp).is_some_and(|kvm| kvm.polls_in_guest)
+    }
+
+    /// Whether a runner polls for its host, which makes room for anybody else.
+    pub(super) fn makes_room(&self, vp: VpId) -> bool {
+        self.is_polling(vp) && !self.polls_in_guest(vp)
+    }
+
     /// Ends polling, whatever comes next.
     pub(super) fn stop_polling(&mut self, vp: VpId) {
         self.vcpu(vp).polls_until = When::NEVER;
@@ -75,9 +86,13 @@ impl World<Host> {
             return;
         }
         self.stop_polling(vp);
-        self.signalled(vp);
+        let mut path = 0;
+        if !self.polls_in_guest(vp) {
+            self.signalled(vp);
+            path = self.path_ns(vp);
+        }
         self.end_halt(vp);
-        let (core, path) = (self.core_of(vp), self.path_ns(vp));
+        let core = self.core_of(vp);
         let on = &mut self.at.cores[core];
         on.stall_until = When::at(self.now + path);
         on.spin_from = on.stall_until;

@@ -333,7 +333,7 @@ impl World<Host> {
     fn serve_core(&mut self, core: CoreId) {
         let now = self.now;
         let was = self.at.cores[core].running;
-        if let Some(polls) = was.filter(|was| self.is_polling(*was)) {
+        if let Some(polls) = was.filter(|was| self.makes_room(*was)) {
             if self.sys.room.has_waiting(core) {
                 self.stop_polling(polls);
                 self.fall_asleep(polls);

@@ -1,8 +1,8 @@
 //! Paravirtual queue locks: a waiter spins a bounded while, then halts; a release wakes the first.
 //!
 //! ```text
-//! comes to a lock whose holder is away     spins; it halts after `spin_ns`, or after `early_ns`
-//!                                          if whoever is before it in line has halted
+//! comes to a lock whose holder is away     spins; it halts after `spin_ns`, or in a queue after
+//!                                          `early_ns` if whoever is before it in line has halted
 //! the holder is back                       those that spin on a processor have the lock in turn,
 //!                                          the first that halted is kicked, it wakes
 //! that one runs                            it has the lock, and kicks the next
@@ -38,6 +38,12 @@ impl World<Host> {
         locks.filter(|_| self.stands_in_line(partition))
     }
 
+    /// Whether a waiter looks at the one before it and halts early: in a queue, where each has its
+    /// predecessor's line at hand. With tickets all watch the lock's and know nobody.
+    fn looks_ahead(&self, partition: PartitionId) -> bool {
+        self.spec.partitions[partition.index()].profile.lock_kind == LockKind::Queue
+    }
+
     /// A runner spins: from when on will it halt? It goes on counting through its exits. Who waits
     /// for answers of siblings stands in no line, and never halts.
     pub(super) fn will_halt(&mut self, vp: VpId, from: When) {
@@ -51,7 +57,8 @@ impl World<Host> {
             Some(at) => Some(line[at]),
             None => self.guests[partition].first_off,
         };
-        let early = before.is_some_and(|one| {
+        let looks = self.looks_ahead(partition);
+        let early = before.filter(|_| looks).is_some_and(|one| {
             let vcpu = &self.sys.vcpus[one];
             let away = locks.early_if_preempted || vcpu.kicked;
             vcpu.halted_in_line || away && self.vp(one).mode != Mode::Running
@@ -82,14 +89,14 @@ impl World<Host> {
         }
     }
 
-    /// It has spun long enough: it halts, and is polled for as after any halt.
+    /// It has spun long enough: it halts, and its host polls for it as after any halt.
     pub(super) fn halt_in_line(&mut self, vp: VpId) {
         let (now, core) = (self.now, self.core_of(vp));
-        let waiting = self.sys.room.has_waiting(core);
+        let sleeps = self.sys.room.has_waiting(core) || self.polls_in_guest(vp);
         let vcpu = &mut self.sys.vcpus[vp];
         (vcpu.halts_at, vcpu.caught_at) = (When::NEVER, When::NEVER);
         (vcpu.halted_in_line, vcpu.halted_at) = (true, When::at(now));
-        if vcpu.poll_ns == 0 || waiting {
+        if vcpu.poll_ns == 0 || sleeps {
             self.block(vp);
         } else {
             vcpu.polls_until = When::at(now + vcpu.poll_ns);
@@ -119,10 +126,12 @@ impl World<Host> {
 
     /// Whoever spins behind one that has halted sees it.
     fn behind_halts(&mut self, vp: VpId) {
-        let Some(locks) = self.locks_of(vp) else {
+        let partition = self.vp(vp).partition;
+        let looks = self.looks_ahead(partition);
+        let Some(locks) = self.locks_of(vp).filter(|_| looks) else {
             return;
         };
-        let line = &self.guests[self.vp(vp).partition].spinning;
+        let line = &self.guests[partition].spinning;
         let at = line.iter().position(|&one| one == vp);
         let Some(&next) = at.and_then(|at| line.get(at + 1)) else {
             return;
@@ -145,8 +154,11 @@ impl World<Host> {
         if guest.holder.is_some() || guest.first_off.is_some() {
             return; // Whoever comes with the lock, or is before it in line, kicks it.
         }
-        while !self.guests[partition].spinning.is_empty() {
-            let first = self.guests[partition].spinning.remove(0);
+        while let Some(&first) = self.guests[partition].spinning.first() {
+            if !self.sys.vcpus[first].halted_in_line {
+                return self.serve_line(partition, by);
+            }
+            self.guests[partition].spinning.remove(0);
             let halted = std::mem::take(&mut self.sys.vcpus[first].halted_in_line);
             self.at.vps[first].spins = false;
             if halted && self.mask(first) != 0 {
@@ -193,8 +205,7 @@ impl World<Host> {
         let guest = &self.guests[partition];
         let stands = guest.holder.is_some() || guest.first_off.is_some();
         let several = !guest.beside.is_empty();
-        let kind = self.spec_of(partition).profile.lock_kind;
-        let lines = kind == LockKind::Queue && self.sys.steals(partition);
+        let lines = self.looks_ahead(partition) && self.sys.steals(partition);
         if stands || several || v.spins || !lines {
             return;
         }

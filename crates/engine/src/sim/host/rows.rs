@@ -13,13 +13,14 @@ impl World<Host> {
     pub(super) fn read_host(&self, partition: PartitionId) -> [i64; HOST_COLUMNS] {
         let meter = &self.meters.partitions[partition];
         let count = self.sys.room.counted(partition, self.now);
-        let guest = self.sys.guests[partition].is_some();
+        let guest = self.sys.guests[partition].as_ref();
+        let host_polls = guest.is_some_and(|guest| !guest.kvm.polls_in_guest);
         [
             meter.nvcsw,
             meter.nivcsw,
             count.migrations,
-            meter.halt_poll_ns,
-            if guest { meter.ready_ns } else { 0 },
+            if host_polls { meter.halt_poll_ns } else { 0 },
+            if guest.is_some() { meter.ready_ns } else { 0 },
             count.periods,
             count.throttled_periods,
             count.throttled_ns,

@@ -244,6 +244,14 @@ fn waits_for_flushes(one: &Partition) -> bool {
     host.kvm.as_ref().is_some_and(|kvm| !kvm.paravirtual_flush)
 }
 
+/// Whether a guest polls by itself before it halts.
+fn polls_in_guest(one: &Partition) -> bool {
+    let Processors::Shared { host, .. } = &one.processors else {
+        return false;
+    };
+    host.kvm.as_ref().is_some_and(|kvm| kvm.polls_in_guest)
+}
+
 /// Whether its waiters halt in line.
 fn halts_in_line(one: &Partition) -> bool {
     let Processors::Shared { host, .. } = &one.processors else {
@@ -334,6 +342,9 @@ fn only_simulated(
     let profile = &one.profile;
     if profile.flush_instructions > 0.0 && waits_for_flushes(one) {
         return Some("waiting for flushes of translations");
+    }
+    if polls_in_guest(one) {
+        return Some("a guest that polls before it halts (`guest_poll`)");
     }
     if !one.beside.is_empty() && one.io_threads.is_some() {
         return Some("several workloads whose input and output threads of the host do");

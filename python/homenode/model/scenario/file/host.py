@@ -163,6 +163,13 @@ class Kvm(Table):
     halt_poll: Poll | None = Field(
         None, description="longest time that a halted virtual processor polls for work"
     )
+    guest_poll: Poll | None = Field(
+        None,
+        description=(
+            "guest_halt_poll_ns: longest time that the guest itself polls before it halts"
+            " (cpuidle-haltpoll); its host does not poll then"
+        ),
+    )
     directed_yield: bool | None = Field(
         None, description="whether one caught spinning yields to one that may hold the lock"
     )

@@ -191,6 +191,8 @@ def kvm_spec(kvm: Kvm | None, host: KvmHost) -> KvmSpec | None:
     spec = host.spec()
     if kvm.halt_poll is not None:
         spec["halt_poll_ns"] = kvm.halt_poll
+    if kvm.guest_poll:
+        spec = _polling_by_itself(spec, kvm.guest_poll)
     switches: tuple[_Switch, ...] = get_args(_Switch)
     for name in switches:
         told = getattr(kvm, name)
@@ -201,6 +203,20 @@ def kvm_spec(kvm: Kvm | None, host: KvmHost) -> KvmSpec | None:
     if kvm.pause_loop is not None:
         spec["pause_loop"] = host.loop_spec() if kvm.pause_loop else None
     return spec
+
+
+def _polling_by_itself(spec: KvmSpec, longest: int) -> KvmSpec:
+    """A guest that polls for up to so long [ns], with the kernel's `guest_halt_poll_grow_start`,
+    `_grow` and `_shrink`; it tells its host not to (MSR_KVM_POLL_CONTROL).
+    """
+    return {
+        **spec,
+        "halt_poll_ns": longest,
+        "halt_poll_grow_start_ns": 50_000,
+        "halt_poll_grow": 2,
+        "halt_poll_shrink": 2,
+        "polls_in_guest": True,
+    }
 
 
 def virtualized_spec(kvm: Kvm | None, host: KvmHost) -> VirtualizedSpec | None:
