@@ -286,6 +286,8 @@ pub struct Cp {
     pub history: History,
     /// Core time that each partition had used at the last of them [ns].
     pub observed: ById<PartitionId, u64>,
+    /// When that was [ns].
+    pub observed_at: u64,
     /// Paging volumes.
     pub pager: Option<Pager>,
     /// When they are looked at next [ns].

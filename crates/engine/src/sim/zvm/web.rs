@@ -24,6 +24,7 @@ const ENDLESS: f64 = 1e15;
 impl World<Partitions> {
     /// Starts the virtual machines of a partition of z/VM.
     pub fn start_cp(&mut self, partition: PartitionId) {
+        self.begin_parking(partition);
         for vcpu in self.cp(partition).vcpus.ids() {
             let cp = self.cp(partition);
             if cp.role_of(vcpu) == Role::Loop {
