@@ -138,6 +138,15 @@ pub struct State {
     pub cores: ById<CoreId, Core>,
 }
 
+impl Core {
+    /// Time that its runner has had, without what the hypervisor took, and that is not booked yet
+    /// [ns].
+    pub fn unbooked_ns(&self, now: u64) -> u64 {
+        let stall_end = self.stall_until.before(now).unwrap_or(now);
+        now - stall_end.max(self.settled_at)
+    }
+}
+
 impl State {
     /// All virtual processors inactive, all cores idle.
     pub fn new(spec: &Spec) -> Self {

@@ -159,7 +159,7 @@ pub struct VirtualMachine {
 
 /// Transactions that come to a virtual machine from outside the partition: at random and whether
 /// or not it keeps up (open Poisson arrivals), or from users who think between two. Each is done by
-/// one of its virtual processors, in one go, in the order in which they came.
+/// one of its virtual processors, in one go or in bursts, in the order in which they came.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestWork {
@@ -173,8 +173,14 @@ pub struct GuestWork {
     pub think_ns: u64,
     /// Mean of the guest's instructions for one.
     pub instructions: f64,
-    /// Their distribution.
+    /// Their distribution, of each burst where there are several.
     pub work: Distribution,
+    /// Mean number of bursts of one, between which it waits (geometric, at least 1).
+    #[serde(default = "one_burst", skip_serializing_if = "is_one_burst")]
+    pub bursts: f64,
+    /// Mean wait between two bursts [ns] (exponential).
+    #[serde(default, skip_serializing_if = "no_time")]
+    pub wait_ns: u64,
     /// What it sends for one over its switch [bytes]; 0 = nothing.
     pub answer_bytes: u64,
     /// Work that is played step by step, in transactions that come at random.
@@ -190,6 +196,14 @@ pub struct PlayedWork {
     pub lengths_ns: Vec<u64>,
     /// Work that arrives in each step [instructions/s].
     pub instructions_per_s: Vec<f64>,
+}
+
+fn one_burst() -> f64 {
+    1.0
+}
+
+fn is_one_burst(bursts: &f64) -> bool {
+    *bursts == 1.0
 }
 
 fn no_users(users: &u32) -> bool {

@@ -223,6 +223,8 @@ pub fn served(name: &str, cpus: u16, rate_per_s: f64, instructions: f64) -> Virt
             think_ns: 0,
             instructions,
             work: Distribution::Constant,
+            bursts: 1.0,
+            wait_ns: 0,
             answer_bytes: 0,
             played: None,
         }),

@@ -258,3 +258,35 @@ fn solved_counts_on_the_same_power() {
         assert!((unparked - expected).abs() < 0.05, "{expected}: {unparked}");
     }
 }
+
+/// A run begins in the midst of a day: no loop is put on a logical core that has no power, also
+/// before the first forecast.
+#[test]
+fn nobody_waits_on_a_core_without_power_when_a_run_begins() {
+    let loops = || zvm_partition(8, free_cp(endless(8), Vec::new()), Workload::Idle);
+    let partitions = vec![sharing(loops(), "a", 100, 8), sharing(loops(), "b", 100, 8)];
+    let mut spec = entitled(spec(z(2, 4), partitions));
+    (spec.warmup_ns, spec.duration_ns) = (0, SECOND);
+    let outcome = run(&spec, 0);
+    for at in 0..8 {
+        // That of both partitions.
+        let machines = &outcome.virtual_machine;
+        let series = machines.series("virtual_machine", at, "guest_ns");
+        let used = series.iter().sum::<i64>() as f64 / SECOND as f64;
+        assert!((used - 1.0).abs() < 0.06, "{at}: {used}");
+    }
+}
+
+/// What others leave is counted on soon after a run has begun.
+#[test]
+fn what_is_left_is_counted_on_from_the_start() {
+    let loops = zvm_partition(8, free_cp(endless(8), Vec::new()), Workload::Idle);
+    let machines = vec![virtual_machine("idle", Role::Idle, None)];
+    let idle = zvm_partition(8, free_cp(machines, Vec::new()), Workload::Idle);
+    let partitions = vec![sharing(loops, "a", 100, 8), sharing(idle, "b", 100, 8)];
+    let mut spec = entitled(spec(z(2, 4), partitions));
+    (spec.warmup_ns, spec.duration_ns) = (200 * MS, SECOND);
+    let outcome = run(&spec, 0);
+    let used = outcome.total("a", "busy_ns") / SECOND as f64;
+    assert!(used > 7.9, "{used}");
+}

@@ -2,7 +2,7 @@
 //! of them costs the Control Program.
 
 use crate::common::zvm::{alone, endless, free_cp, real_paths, served, switch, tile, web};
-use crate::common::{run, Outcome, SECOND};
+use crate::common::{run, Outcome, MS, SECOND};
 use homenode_engine::sim::RunError;
 use homenode_engine::spec::{
     CpPaths, Distribution, Guest, PlayedWork, Spec, VirtualMachine, Workload,
@@ -192,4 +192,64 @@ fn what_comes_to_one_of_several_processors_is_handed_on_by_a_signal() {
             "{cpus}: {found} of {wanted}"
         );
     }
+}
+
+/// A machine that serves transactions of a millisecond in so many bursts, between which they wait.
+fn in_bursts(cpus: u16, bursts: f64) -> Spec {
+    let mut one = served("s", cpus, 200.0, 1e6);
+    let work = one.work.as_mut().expect("it has work");
+    (work.bursts, work.wait_ns) = (bursts, MS);
+    let mut zvm = free_cp(vec![one], Vec::new());
+    zvm.paths.interruption = 3_000.0;
+    let mut spec = alone(2, zvm, Workload::Idle);
+    spec.duration_ns = 20 * SECOND;
+    spec
+}
+
+/// What it waits for is a part of the response, and comes back to a processor each time.
+#[test]
+fn a_transaction_in_bursts_waits_between_them() {
+    for bursts in [1.0, 2.0, 5.0] {
+        let outcome = run(&in_bursts(1, bursts), 0);
+        let done = outcome.total("zvm", "tx_done");
+        assert!((done / 4_000.0 - 1.0).abs() < 0.05, "{bursts}: {done}");
+        // A burst waits for those before it by the formula of queues of constant work.
+        let (each, used) = (1.003 / bursts, 0.2);
+        let queued = each * used / (2.0 * (1.0 - used));
+        let takes = bursts * (each + queued) + bursts - 1.0;
+        let response = outcome.total("zvm", "response_ns") / done * 1e-6;
+        assert!(
+            (response / takes - 1.0).abs() < 0.06,
+            "{bursts}: {response} {takes}"
+        );
+        let machines = &outcome.virtual_machine;
+        let put_on: i64 = machines
+            .series("virtual_machine", 0, "dispatches")
+            .iter()
+            .sum();
+        let each = put_on as f64 / done;
+        assert!(
+            each > 0.7 * bursts && each < 1.05 * bursts,
+            "{bursts}: {each}"
+        );
+    }
+}
+
+/// Whatever wakes a guest costs one with two processors half an interruption more.
+#[test]
+fn a_second_processor_costs_the_more_the_more_often_work_waits() {
+    let more = |bursts| {
+        let of = |cpus| {
+            let outcome = run(&in_bursts(cpus, bursts), 0);
+            let machines = &outcome.virtual_machine;
+            let spent: i64 = machines
+                .series("virtual_machine", 0, "chargeable_ns")
+                .iter()
+                .sum();
+            spent as f64 / outcome.total("zvm", "tx_done")
+        };
+        of(2) - of(1)
+    };
+    let (once, often) = (more(1.0), more(5.0));
+    assert!(once > 1_000.0 && often > 4.0 * once, "{once} {often}");
 }

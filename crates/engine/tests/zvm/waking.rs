@@ -1,10 +1,10 @@
 //! Virtual machines that run briefly and often, beside others that never wait.
 
 use crate::common::race::water_fill;
-use crate::common::zvm::{alone, cp, endless, free_cp, served};
+use crate::common::zvm::{alone, cp, endless, free_cp, served, switch, virtual_machine, web};
 use crate::common::{run, MS, SECOND};
 use homenode_engine::guest::zvm::share::weights;
-use homenode_engine::spec::{CpShare, Spec, VirtualMachine, Workload};
+use homenode_engine::spec::{CpShare, Role, Spec, VirtualMachine, Workload};
 
 /// After how long one that runs can be pushed off [us].
 const COMES_US: f64 = 250.0;
@@ -109,4 +109,51 @@ fn those_that_all_wait_at_times_do_not_push_each_other_off() {
     );
     assert!(put_on < 1.05 * done + 10.0, "{put_on} for {done}");
     assert!(done > 0.9 * 2.0 * (SECOND / MS) as f64, "{done}");
+}
+
+/// Mean response of four users beside eight loops on eight cores [ns].
+fn four_beside_loops(vertical: bool) -> f64 {
+    let named = |at| VirtualMachine {
+        name: format!("user{at}"),
+        ..user(5000, 500)
+    };
+    let mut machines: Vec<VirtualMachine> = (0..4).map(named).collect();
+    machines.extend(endless(8));
+    let mut zvm = free_cp(machines, Vec::new());
+    zvm.vertical = vertical;
+    let mut spec = alone(8, zvm, Workload::Idle);
+    spec.duration_ns = 4 * SECOND;
+    fares(&spec).1
+}
+
+/// In horizontal polarization whoever idles takes what waits anywhere; so whoever runs makes way.
+#[test]
+fn any_processor_that_would_take_it_makes_way() {
+    let (vertical, horizontal) = (four_beside_loops(true), four_beside_loops(false));
+    // Who falls free takes what waits in its own vector first, so it is a little longer.
+    assert!(horizontal < 1.12 * vertical, "{horizontal} {vertical}");
+}
+
+/// The one that a busy server wakes waits no longer for that server than for anybody.
+#[test]
+fn who_wakes_another_makes_way_for_it() {
+    let client = |at| virtual_machine(&format!("client{at}"), Role::Client, Some(0));
+    let mut machines: Vec<VirtualMachine> = (0..4).map(client).collect();
+    machines.push(virtual_machine("server", Role::Server, Some(0)));
+    let mut spec = alone(1, free_cp(machines, vec![switch("s")]), web());
+    // The server always has a request of somebody.
+    if let Workload::Web { client_share, .. } = &mut spec.partitions[0].workload {
+        *client_share = 0.05;
+    }
+    spec.partitions[0].profile.instructions_per_unit = 1e6;
+    spec.duration_ns = 4 * SECOND;
+    let wait = |spec: &Spec| {
+        let outcome = run(spec, 0);
+        let of = |column| {
+            let series = outcome.virtual_machine.series("virtual_machine", 0, column);
+            series.iter().sum::<i64>() as f64
+        };
+        of("wait_ns") / of("dispatches")
+    };
+    assert!(wait(&spec) < 2e3 * COMES_US, "{}", wait(&spec));
 }

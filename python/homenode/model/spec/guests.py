@@ -98,6 +98,8 @@ class GuestWorkSpec(ArrivalsSpec):
 
     instructions: float
     work: Literal["constant", "exponential"]
+    bursts: NotRequired[float]
+    wait_ns: NotRequired[int]
     answer_bytes: int
 
 

@@ -30,7 +30,7 @@
 //! standard deviation of `n` observations: five of them, ten seconds (3 to 30 observations), and
 //! 99 % (90 % to 99.9 %) for the ceiling, which is never below the highest of the five. The floor
 //! is the same with a minus sign, at 50 %, 90 % and 99 % for HIGH, MEDIUM and LOW. With less than
-//! two observations there is no forecast, and all cores stay unparked.
+//! two observations any need is possible, and there is beyond the entitlement what was there last.
 
 use std::collections::VecDeque;
 
@@ -56,6 +56,8 @@ pub struct Observation {
 #[derive(Clone, Debug, Default)]
 pub struct History {
     last: VecDeque<Observation>,
+    /// Cores beyond the entitlement that were there when it was looked at last.
+    beyond: f64,
 }
 
 /// Mean and spread of some observations.
@@ -73,34 +75,43 @@ impl History {
         Self::default()
     }
 
+    /// Notes what there is beyond the entitlement, too briefly for an observation.
+    pub fn glimpse(&mut self, observation: Observation) {
+        self.beyond = observation.excess_cores;
+    }
+
     /// Adds the newest observation.
     pub fn push(&mut self, observation: Observation) {
+        self.glimpse(observation);
         if self.last.len() == MEMORY {
             self.last.pop_front();
         }
         self.last.push_back(observation);
     }
 
-    /// Cores that the next interval will very likely not go beyond; none before two observations.
-    pub fn ceiling(&self) -> Option<f64> {
-        let seen = self.seen(|observation| observation.used_cores)?;
+    /// Cores that the next interval will very likely not go beyond; any before two observations.
+    pub fn ceiling(&self) -> f64 {
+        let Some(seen) = self.seen(|observation| observation.used_cores) else {
+            return f64::INFINITY;
+        };
         let highest = self.last.iter().fold(0.0, |most: f64, observation| {
             most.max(observation.used_cores)
         });
-        Some((seen.mean + T_99[seen.quantile] * seen.ahead).max(highest))
+        (seen.mean + T_99[seen.quantile] * seen.ahead).max(highest)
     }
 
-    /// Cores beyond the entitlement that the next interval will have; none before two
-    /// observations.
-    pub fn floor(&self, excessuse: ExcessUse) -> Option<f64> {
-        let seen = self.seen(|observation| observation.excess_cores)?;
+    /// Cores beyond the entitlement that the next interval will have; before two observations
+    /// those that were there last.
+    pub fn floor(&self, excessuse: ExcessUse) -> f64 {
+        let seen = self.seen(|observation| observation.excess_cores);
+        let seen = seen.unwrap_or(Seen::once(self.beyond));
         let quantile = match excessuse {
             ExcessUse::High => 0.0,
             ExcessUse::Medium => T_90[seen.quantile],
             ExcessUse::Low => T_99[seen.quantile],
-            ExcessUse::None => return Some(0.0),
+            ExcessUse::None => return 0.0,
         };
-        Some((seen.mean - quantile * seen.ahead).max(0.0))
+        (seen.mean - quantile * seen.ahead).max(0.0)
     }
 
     fn seen(&self, of: impl Fn(&Observation) -> f64) -> Option<Seen> {
@@ -116,6 +127,17 @@ impl History {
             ahead: (squares / (n - 1.0) * (1.0 + 1.0 / n)).sqrt(),
             quantile: count - 2,
         })
+    }
+}
+
+impl Seen {
+    /// What was seen once, of whose spread nothing is known.
+    fn once(mean: f64) -> Self {
+        Self {
+            mean,
+            ahead: 0.0,
+            quantile: 0,
+        }
     }
 }
 
@@ -147,10 +169,7 @@ pub struct Parking {
 impl Parking {
     /// Cores that stay unparked until the next decision, 1 to all.
     pub fn unparked(&self, history: &History, cores: Cores) -> u16 {
-        let (Some(ceiling), Some(floor)) = (history.ceiling(), history.floor(self.excessuse))
-        else {
-            return cores.online.max(1);
-        };
+        let (ceiling, floor) = (history.ceiling(), history.floor(self.excessuse));
         let entitled = cores.entitled.min(cores.online);
         let power = (cores.entitlement + floor - NO_POWER).ceil().max(1.0) as u16;
         let powered = power.max(entitled).min(cores.online.max(1));
@@ -209,7 +228,7 @@ mod tests {
     fn a_varying_load_gets_more_room() {
         // Mean 10, s^2 = 10/4, sqrt(2.5 x 1.2) = 1.732; 10 + 3.747 x 1.732 = 16.49.
         let varying = history(&[8.0, 9.0, 10.0, 11.0, 12.0], &[0.0; 5]);
-        assert!((varying.ceiling().unwrap() - 16.49).abs() < 0.005);
+        assert!((varying.ceiling() - 16.49).abs() < 0.005);
         let small = parking(Unparking::Small);
         assert_eq!(small.unparked(&varying, DEDICATED), 18);
         assert_eq!(small.unparked(&steady(10.0), DEDICATED), 11);
@@ -224,7 +243,7 @@ mod tests {
                 excess_cores: 0.0,
             });
         }
-        assert_eq!(late.ceiling(), Some(3.0));
+        assert_eq!(late.ceiling(), 3.0);
     }
 
     #[test]

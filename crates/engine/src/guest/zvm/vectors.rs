@@ -318,6 +318,28 @@ impl Vectors {
         self.note(waiting);
     }
 
+    /// Logical processors that take what waits in a vector: its own, then those beyond whose
+    /// barrier lets them, nearest first.
+    pub fn takers(&self, vector: VectorId) -> impl Iterator<Item = LpId> + '_ {
+        let others = self.others(vector).iter();
+        let beyond = others.filter(move |(_, distance)| self.may_steal(vector, *distance));
+        std::iter::once(vector)
+            .chain(beyond.map(|(other, _)| *other))
+            .flat_map(|vector| self.members(vector))
+            .copied()
+    }
+
+    /// One that waits in a vector waits in another from now on.
+    pub fn shift(&mut self, vcpu: VcpuId, from: VectorId, to: VectorId, by: LpId) {
+        let queue = &mut self.vectors[from].queue;
+        let at = queue.iter().position(|waiting| waiting.vcpu == vcpu);
+        if let Some(waiting) = at.and_then(|at| queue.remove(at)) {
+            self.vectors[from].touch(by);
+            self.vectors[to].insert(waiting);
+            self.vectors[to].touch(by);
+        }
+    }
+
     /// Queues a virtual processor for the master processor.
     pub fn push_master(&mut self, vcpu: VcpuId) {
         self.master.push_back(vcpu);

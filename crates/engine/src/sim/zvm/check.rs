@@ -15,6 +15,8 @@ use crate::spec::{
 const MOST_INSTRUCTIONS: f64 = 1e12;
 /// Most users of a machine.
 const MOST_USERS: f64 = 1e6;
+/// Most bursts of a transaction, on average.
+const MOST_BURSTS: f64 = 1e6;
 /// Most bytes of a message.
 const MOST_BYTES: u64 = 1 << 40;
 /// Most virtual processors of all virtual machines.
@@ -208,6 +210,16 @@ fn check_arrivals(work: &GuestWork, owner: &Owner) -> Checked {
     at_most(owner, &[("think_ns", work.think_ns, LONGEST_NS)])
 }
 
+/// A transaction comes in one burst or more, and what is played in one.
+fn check_bursts(work: &GuestWork, owner: &Owner) -> Checked {
+    let (most, text) = match work.played {
+        Some(_) => (1.0, "1 where work is played"),
+        None => (MOST_BURSTS, "1 to 1e6"),
+    };
+    between(owner, "bursts", work.bursts, 1.0, most, text)?;
+    at_most(owner, &[("wait_ns", work.wait_ns, LONGEST_NS)])
+}
+
 /// What comes to a machine from outside goes with its role, and answers with a switch.
 fn check_work(machine: &VirtualMachine, owner: &Owner) -> Checked {
     if (machine.role == Role::Work) != machine.work.is_some() {
@@ -233,6 +245,7 @@ fn check_work(machine: &VirtualMachine, owner: &Owner) -> Checked {
         };
         let owner = &owner.within("work");
         check_arrivals(work, owner)?;
+        check_bursts(work, owner)?;
         let most = format!("1 to {MOST_INSTRUCTIONS:e}");
         between(
             owner,

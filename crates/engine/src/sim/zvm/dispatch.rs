@@ -268,7 +268,7 @@ impl Cp {
     fn place(&mut self, vcpu: VcpuId, vector: VectorId, now: u64) -> Turn {
         let deadline = self.order_of(vcpu);
         let v = &mut self.vcpus[vcpu];
-        v.woken = v.wakes();
+        v.woken = v.is_preferred();
         v.mode = Mode::Ready;
         v.since = now;
         let (last, woken) = (v.left.lp, v.woken);

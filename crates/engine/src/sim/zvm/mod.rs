@@ -51,6 +51,8 @@ pub enum Alarm {
     Think(ConnectionId),
     /// A transaction comes to a virtual machine from outside.
     Arrive(VmId),
+    /// A transaction of a virtual machine has waited between two bursts.
+    Return(VmId),
     /// A daemon of a virtual machine's guest wakes.
     Daemon(VmId),
     /// The paging volumes have something to do.
@@ -83,6 +85,7 @@ impl World<Partitions> {
         match alarm {
             Alarm::Think(connection) => self.end_think(partition, connection),
             Alarm::Arrive(vm) => self.take_work(partition, vm),
+            Alarm::Return(vm) => self.return_work(partition, vm),
             Alarm::Daemon(vm) => self.wake_guest_daemon(partition, vm),
             Alarm::Paging => self.page_event(partition),
             Alarm::Park => self.park(partition),

@@ -11,13 +11,30 @@ use crate::kernel::When;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
+/// Intervals until a partition first looks at what there is beyond its entitlement: a run begins
+/// in the midst of a day, and CP knows by then. It has no other meaning.
+const FIRST_LOOK: f64 = 0.05;
+
 impl World<Partitions> {
+    /// Unparks the cores that are sure to have power. What there is beyond is looked at soon.
+    pub fn begin_parking(&mut self, partition: PartitionId) {
+        if self.cp(partition).spec.vertical {
+            self.unpark(partition);
+        }
+    }
+
     /// Schedules the next decision, if there is one to make.
     pub fn next_park(&mut self, partition: PartitionId) {
+        let (online, now) = (self.park_cores(partition), self.now);
         let spec = &self.cp(partition).spec;
         let (vertical, interval) = (spec.vertical, spec.park_interval_ns);
+        let at = if now == 0 && online.entitled < online.online {
+            (FIRST_LOOK * interval as f64) as u64
+        } else {
+            (now / interval + 1) * interval
+        };
         if vertical {
-            self.cp_asks(partition, self.now + interval, Alarm::Park);
+            self.cp_asks(partition, at, Alarm::Park);
         }
     }
 
@@ -25,9 +42,20 @@ impl World<Partitions> {
     pub fn park(&mut self, partition: PartitionId) {
         self.settle_all();
         let observation = self.observe(partition);
+        let (now, cp) = (self.now, self.sys.cp(partition));
+        if now < cp.spec.park_interval_ns {
+            cp.history.glimpse(observation);
+        } else {
+            cp.history.push(observation);
+        }
+        self.unpark(partition);
+        self.next_park(partition);
+    }
+
+    /// Unparks as many logical cores as the forecasts say.
+    fn unpark(&mut self, partition: PartitionId) {
         let cores = self.park_cores(partition);
         let cp = self.cp(partition);
-        cp.history.push(observation);
         let parking = Parking {
             unparking: cp.spec.unparking,
             cpupad: cp.spec.cpupad,
@@ -35,13 +63,13 @@ impl World<Partitions> {
         };
         let wanted = parking.unparked(&cp.history, cores);
         self.set_unparked(partition, wanted);
-        self.next_park(partition);
     }
 
     /// Cores used since the last decision, and what PR/SM could have given beyond the entitlement.
     fn observe(&mut self, partition: PartitionId) -> Observation {
+        let now = self.now;
         let cp = self.cp(partition);
-        let interval = cp.spec.park_interval_ns as f64;
+        let interval = (now - std::mem::replace(&mut cp.observed_at, now)) as f64;
         let mut before = std::mem::take(&mut cp.observed);
         let meters = &self.meters.partitions;
         let used = |at: PartitionId| (meters[at].busy_ns - before[at]) as f64 / interval;

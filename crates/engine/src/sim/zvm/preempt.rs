@@ -21,54 +21,79 @@ const AHEAD_SLICES: f64 = 1.0;
 /// work are through by then.
 const COMES_NS: f64 = 250e3;
 
+/// What a logical processor does for the one that it runs.
+struct Turn {
+    /// When its slice ends.
+    ends: When,
+    /// Time that one has had and that is not booked yet [ns].
+    more_ns: f64,
+}
+
 impl World<Partitions> {
     /// A virtual processor that has woken up waits in a vector for which no processor idles: the
-    /// slice of one there ends as soon as that is far enough ahead and comes to CP.
+    /// slice of one that would take it ends as soon as that is far enough ahead and comes to CP.
     pub fn push_off(&mut self, partition: PartitionId, vcpu: VcpuId, order: f64) {
         let now = self.now;
         let cp = self.sys.cp(partition);
-        let ends = |lp: &Lp| {
-            let runs = self.at.vps[lp.place.vp].mode == hypervisor::Mode::Running;
-            runs.then_some(self.threads[lp.place.at].rotate_at)
+        let turn = |lp: &Lp| {
+            let v = &self.at.vps[lp.place.vp];
+            let runs = v.core.filter(|_| v.mode == hypervisor::Mode::Running);
+            runs.map(|core| Turn {
+                ends: self.threads[lp.place.at].rotate_at,
+                more_ns: self.at.cores[core].unbooked_ns(now) as f64,
+            })
         };
-        if let Some((at, lp)) = cp.gives_way_to(vcpu, order, now, ends) {
+        if let Some((at, lp)) = cp.gives_way_to(vcpu, order, now, turn) {
+            cp.wait_for(vcpu, lp);
+            let acts = cp.acting == Some(lp);
             let place = cp.lps[lp].place;
             self.threads[place.at].rotate_at = at;
-            self.replan(place.vp);
+            if !acts {
+                // Else its core is planned when it has acted.
+                self.replan(place.vp);
+            }
         }
     }
 }
 
 impl Cp {
-    /// Which processor of its vector makes way first for one that wakes, and when: one whose slice
-    /// would end later, of a virtual processor that has used up a slice since it last waited. Who
-    /// acts now is at the end of a segment, not within a slice.
+    /// Which of the processors that would take one that wakes makes way for it first, and when: one
+    /// whose slice would end later, of a virtual processor that has used up a slice since it last
+    /// waited.
     fn gives_way_to(
         &self,
         vcpu: VcpuId,
         order: f64,
         now: u64,
-        ends: impl Fn(&Lp) -> Option<When>,
+        turn: impl Fn(&Lp) -> Option<Turn>,
     ) -> Option<(When, LpId)> {
         let own = &self.vcpus[vcpu];
         let slice = self.spec.minor_slice_ns as f64;
         let enough = order + AHEAD_SLICES * slice / own.weight;
-        let members = self.vectors.members(own.vector).iter();
-        let way = members.filter(|lp| self.acting != Some(**lp)).map(|lp| {
-            let of = &self.lps[*lp];
+        let way = self.vectors.takers(own.vector).map(|lp| {
+            let of = &self.lps[lp];
             let Doing::Running(there) = of.doing else {
                 return None;
             };
             let v = &self.vcpus[there];
-            let used = (now - v.since) as f64;
+            let turn = turn(of).filter(|_| !v.woken)?;
+            // What it has used since it was charged: none while its core had no power.
+            let used = v.used_ns + turn.more_ns;
             let more = ((enough - v.deadline) * v.weight - used).max(COMES_NS);
-            if v.woken || more >= slice {
-                return None; // its slice ends before that
-            }
             let at = When::at(now + more as u64);
-            let sooner = ends(of).is_some_and(|end| at < end);
-            sooner.then_some((at, *lp))
+            // Not if its slice ends before that.
+            (more < slice && at < turn.ends).then_some((at, lp))
         });
         way.flatten().min_by_key(|(at, _)| *at)
+    }
+
+    /// A virtual processor that waits does so where a logical processor looks first.
+    fn wait_for(&mut self, vcpu: VcpuId, lp: LpId) {
+        let (from, to) = (self.vcpus[vcpu].vector, self.vectors.of(lp));
+        if from != to {
+            self.vectors
+                .shift(vcpu, from, to, self.acting.unwrap_or(lp));
+            self.vcpus[vcpu].vector = to;
+        }
     }
 }

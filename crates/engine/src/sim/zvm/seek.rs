@@ -135,7 +135,7 @@ impl Cp {
     #[inline]
     pub fn order_of(&self, vcpu: VcpuId) -> f64 {
         let v = &self.vcpus[vcpu];
-        if !v.wakes() {
+        if !v.is_preferred() {
             return v.deadline;
         }
         let slice = self.spec.minor_slice_ns as f64 / v.weight;

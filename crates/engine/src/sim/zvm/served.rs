@@ -9,6 +9,15 @@ use crate::kernel::Stream;
 use crate::spec::{Distribution, GuestWork, Spread, Zvm};
 use std::collections::VecDeque;
 
+/// A transaction that came to a virtual machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request {
+    /// When it came [ns].
+    pub since: u64,
+    /// Bursts of it that are left after the present one.
+    pub left: u32,
+}
+
 /// What comes to a virtual machine.
 #[derive(Clone, Debug)]
 pub struct Served {
@@ -16,8 +25,10 @@ pub struct Served {
     pub work: GuestWork,
     /// On which switch it answers, and the number of its answers there.
     answer: Option<(SwitchId, usize)>,
-    /// When those came that no virtual processor has taken yet [ns].
-    pub waiting: VecDeque<u64>,
+    /// Those that no virtual processor has taken yet.
+    pub waiting: VecDeque<Request>,
+    /// Those that wait for something between two bursts.
+    pub away: Vec<Request>,
     /// Work that is played, if it is.
     pub playback: Option<Playback>,
     /// What those are that came by it and were not begun yet [instructions]. All are alike by
@@ -51,6 +62,7 @@ impl Served {
             work,
             answer: answer.map(|switch| (SwitchId::from(switch), kind)),
             waiting: VecDeque::new(),
+            away: Vec::new(),
         }))
     }
 
@@ -64,15 +76,38 @@ impl Served {
         }
     }
 
-    /// Instructions of the next transaction, and how it is answered.
+    /// A transaction that comes now.
+    pub fn comes(&self, now: u64, chance: &mut Stream) -> Request {
+        Request {
+            since: now,
+            left: chance.geometric(self.work.bursts) as u32 - 1,
+        }
+    }
+
+    /// One of those that wait between two bursts goes on with the next: all of them have waited
+    /// long enough with the same chance, whatever they have waited already.
+    pub fn goes_on(&mut self, chance: &mut Stream) -> Request {
+        let at = chance.below(self.away.len() as u64) as usize;
+        let request = self.away.swap_remove(at);
+        Request {
+            left: request.left - 1,
+            ..request
+        }
+    }
+
+    /// Instructions of a transaction's next burst, and how it is answered after the last.
     #[inline]
-    pub fn draw(&mut self, chance: &mut Stream) -> (f64, Option<(SwitchId, usize)>) {
-        let mean = self.work.instructions;
+    pub fn draw(
+        &mut self,
+        request: Request,
+        chance: &mut Stream,
+    ) -> (f64, Option<(SwitchId, usize)>) {
+        let mean = self.work.instructions / self.work.bursts;
         let instructions = match (self.amounts.pop_front(), self.work.work) {
             (Some(amount), _) => amount,
             (None, Distribution::Constant) => mean,
             (None, Distribution::Exponential) => chance.exponential(mean),
         };
-        (instructions, self.answer)
+        (instructions, self.answer.filter(|_| request.left == 0))
     }
 }

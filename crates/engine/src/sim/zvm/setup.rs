@@ -60,6 +60,7 @@ impl Cp {
             unparked: cores,
             history: History::new(),
             observed: ById::of(0, all.partitions.len()),
+            observed_at: 0,
             pager: pager(&spec, partition, &stream),
             pager_at: When::NEVER,
             done: Vec::new(),

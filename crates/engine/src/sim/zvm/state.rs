@@ -6,7 +6,7 @@ use super::locks::Locks;
 use super::message::{Message, Part};
 use super::port::Port;
 use super::sending::Sending;
-use super::served::Served;
+use super::served::{Request, Served};
 use crate::devices::{Done, Pager, Started};
 use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::locks::Readied;
@@ -91,8 +91,8 @@ pub enum Task {
         /// What of it is sent then.
         part: Part,
     },
-    /// A transaction that came from outside at that time [ns].
-    Transaction(u64),
+    /// A transaction that came from outside.
+    Transaction(Request),
     /// What its guest does on its own.
     Daemon,
     /// An endless loop.
@@ -286,6 +286,8 @@ pub struct Cp {
     pub history: History,
     /// Core time that each partition had used at the last of them [ns].
     pub observed: ById<PartitionId, u64>,
+    /// When that was [ns].
+    pub observed_at: u64,
     /// Paging volumes.
     pub pager: Option<Pager>,
     /// When they are looked at next [ns].

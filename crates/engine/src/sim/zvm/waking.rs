@@ -78,6 +78,13 @@ impl Vcpu {
         matches!(self.mode, Mode::Idle | Mode::PageWait)
     }
 
+    /// Whether it is preferred where it waits for a processor: it has woken up, or had and waited
+    /// for one that is parked now.
+    #[inline]
+    pub fn is_preferred(&self) -> bool {
+        self.wakes() || self.mode == Mode::Ready && self.woken
+    }
+
     /// Whether there is more to do for it: messages, or its guest's daemons.
     #[inline]
     pub fn has_more(&self) -> bool {

@@ -24,6 +24,7 @@ const ENDLESS: f64 = 1e15;
 impl World<Partitions> {
     /// Starts the virtual machines of a partition of z/VM.
     pub fn start_cp(&mut self, partition: PartitionId) {
+        self.begin_parking(partition);
         for vcpu in self.cp(partition).vcpus.ids() {
             let cp = self.cp(partition);
             if cp.role_of(vcpu) == Role::Loop {
@@ -79,7 +80,7 @@ impl World<Partitions> {
         let v = &mut self.cp(partition).vcpus[vcpu];
         let (message, is_last) = match v.task {
             Task::Message { message, part, .. } => (message, part.is_last),
-            Task::Transaction(since) => return self.end_served(partition, vcpu, since),
+            Task::Transaction(request) => return self.end_work(partition, vcpu, request),
             Task::Daemon => return self.end_daemon(partition, vcpu),
             Task::None | Task::Loop => return true,
         };
@@ -192,13 +193,13 @@ impl Cp {
             v.task = Task::Daemon;
         }
         let (message, guest, part) = match v.task {
-            Task::Transaction(_) => {
+            Task::Transaction(request) => {
                 if WOKEN {
                     into.execute(Owner::Chargeable, self.spec.paths.interruption);
                 }
                 into.execute(Owner::Chargeable, signal);
                 let served = self.vms[v.vm].served.as_deref_mut();
-                let (guest, answer) = served.expect("it has work").draw(work);
+                let (guest, answer) = served.expect("it has work").draw(request, work);
                 into.execute(Owner::Guest, guest);
                 v.refill(guest, near, into);
                 if let Some((switch, kind)) = answer {

@@ -216,6 +216,8 @@ fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
         Some("paging of z/VM".into())
     } else if zvm.daemon_rate_per_s > 0.0 && zvm.daemon_ns > 0 {
         Some("work of virtual machines' daemons".into())
+    } else if zvm.machines.iter().any(in_bursts) {
+        Some("waits in transactions of virtual machines".into())
     } else if web && zvm.machines.iter().any(works) {
         Some("machines with work of their own beside clients and servers".into())
     } else if web && zvm.machines.iter().any(limits) {
@@ -225,6 +227,10 @@ fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
     } else {
         None
     }
+}
+
+fn in_bursts(machine: &VirtualMachine) -> bool {
+    machine.work.as_ref().is_some_and(|work| work.bursts > 1.0)
 }
 
 /// Virtual processors that ever work.

@@ -101,6 +101,16 @@ class ShareLimit(GuestShare):
     )
 
 
+Bursts = Annotated[
+    float, Field(ge=1, le=1e6, description="mean number of processor bursts of one")
+]
+BurstWait = Annotated[
+    int,
+    Quantity(TIME, "0 ns", "1 d"),
+    Field(description="mean wait between two bursts, as for a database's answer"),
+]
+
+
 class GuestTransactions(Table):
     """Transactions that come to a virtual machine from outside the partition, at random."""
 
@@ -108,6 +118,8 @@ class GuestTransactions(Table):
     rate: Annotated[float, Quantity(RATE, "0.001/s", "1e6/s")] = Field(
         description='arrivals at each machine, such as "200/s"'
     )
+    bursts: Bursts = 1.0
+    wait: BurstWait = 0
     instructions: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = Field(
         None, description="the guest's instructions for one, mean; the profile's if not given"
     )
@@ -125,6 +137,8 @@ class GuestUsers(Table):
     think: Annotated[int, Quantity(TIME, "0 ns", "1 d")] = Field(
         description='mean think time, such as "5 s"'
     )
+    bursts: Bursts = 1.0
+    wait: BurstWait = 0
     instructions: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = Field(
         None, description="the guest's instructions for one, mean; the profile's if not given"
     )

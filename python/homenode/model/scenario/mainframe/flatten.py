@@ -134,6 +134,8 @@ def _machine(
             "work": work.work,
             "answer_bytes": work.answer,
         }
+        if isinstance(work, GuestTransactions | GuestUsers) and work.bursts != 1.0:
+            found["work"] |= {"bursts": work.bursts, "wait_ns": work.wait}
     return found
 
 
