@@ -101,9 +101,7 @@ class ShareLimit(GuestShare):
     )
 
 
-Bursts = Annotated[
-    float, Field(ge=1, le=1e6, description="mean number of processor bursts of one")
-]
+Bursts = Annotated[float, Field(ge=1, le=1e6, description="mean number of processor bursts of one")]
 BurstWait = Annotated[
     int,
     Quantity(TIME, "0 ns", "1 d"),
