@@ -85,12 +85,17 @@ class CpShareSpec(TypedDict, total=False):
 
 
 class ArrivalsSpec(TypedDict):
-    """When transactions come to a virtual machine: at a rate, from users, or as work is played."""
+    """When transactions come to a virtual machine: at a rate, from users, or as work is played.
+
+    Each comes to a processor in so many bursts on the mean, with waits between them.
+    """
 
     rate_per_s: float
     users: NotRequired[int]
     think_ns: NotRequired[int]
     played: NotRequired[StepsSpec]
+    bursts: NotRequired[float]
+    wait_ns: NotRequired[int]
 
 
 class GuestWorkSpec(ArrivalsSpec):
@@ -98,8 +103,6 @@ class GuestWorkSpec(ArrivalsSpec):
 
     instructions: float
     work: Literal["constant", "exponential"]
-    bursts: NotRequired[float]
-    wait_ns: NotRequired[int]
     answer_bytes: int
 
 

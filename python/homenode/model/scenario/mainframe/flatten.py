@@ -134,20 +134,23 @@ def _machine(
             "work": work.work,
             "answer_bytes": work.answer,
         }
-        if isinstance(work, GuestTransactions | GuestUsers) and work.bursts != 1.0:
-            found["work"] |= {"bursts": work.bursts, "wait_ns": work.wait}
     return found
 
 
 def _arrivals(work: GuestWork, steps: StepsSpec | None) -> ArrivalsSpec:
-    """When transactions come to a virtual machine."""
+    """When transactions come to a virtual machine, and in how many bursts if not in one."""
+    found: ArrivalsSpec = {"rate_per_s": 0.0}
     if isinstance(work, GuestTransactions):
-        return {"rate_per_s": work.rate}
-    if isinstance(work, GuestUsers):
-        return {"rate_per_s": 0.0, "users": work.count, "think_ns": work.think}
-    if steps is None:
+        found["rate_per_s"] = work.rate
+    elif isinstance(work, GuestUsers):
+        found |= {"users": work.count, "think_ns": work.think}
+    elif steps is None:
         raise AssertionError("what is told by cores or recorded is resolved before")
-    return {"rate_per_s": 0.0, "played": steps}
+    else:
+        found["played"] = steps
+    if isinstance(work, GuestTransactions | GuestUsers) and work.bursts != 1.0:
+        found |= {"bursts": work.bursts, "wait_ns": work.wait}
+    return found
 
 
 def _share(share: GuestShare) -> CpShareSpec:
