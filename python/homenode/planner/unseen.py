@@ -23,12 +23,15 @@ from homenode.simulate.solved.counters import is_limited, is_recorded
 from homenode.simulate.solved.crowded import beside_greedy
 
 _MOST, _LEAST = 100, 16
-"""Layouts that are simulated, each a few simulated seconds, and how many they are however large,"""
+"""How many layouts are simulated, each a few simulated seconds: of small ones, and of any."""
 _WORK = 20_000
-"""for so many seconds of virtual processors in all: minutes on two cores. Assumed, 5,000 to 50,000.
+"""Seconds of virtual processors that are simulated in all, by which the number lies between the
+two: minutes on two cores. Assumed, 5,000 to 50,000.
 """
 _REPLICATIONS = range(1000, 1003)
-"""Of each; not those that confirm, in which the best of so many would look better than it is."""
+"""Replications of each layout: others than confirm, in which the best of many would look better
+than it is.
+"""
 _BEST = 2
 _CHANCE = 0.02
 """Share of the response that a change must bring: less chance makes of so little that is simulated.
