@@ -143,7 +143,8 @@ impl Core {
     /// [ns].
     pub fn unbooked_ns(&self, now: u64) -> u64 {
         let stall_end = self.stall_until.before(now).unwrap_or(now);
-        now - stall_end.max(self.settled_at)
+        // At a window's start it is settled up to the end of what the hypervisor takes then.
+        now.saturating_sub(stall_end.max(self.settled_at))
     }
 }
 

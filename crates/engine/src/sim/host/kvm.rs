@@ -123,6 +123,10 @@ impl World<Host> {
         let vcpu = self.vcpu(vp);
         if vcpu.polls_until.has_come(now) {
             self.stop_polling(vp);
+            if self.polls_in_guest(vp) {
+                // The guest's governor sees the halt alone (`haltpoll_reflect`).
+                self.vcpu(vp).halted_at = When::at(now);
+            }
             self.block(vp);
             true
         } else if vcpu.halts_at.has_come(now) {

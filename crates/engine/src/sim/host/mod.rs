@@ -365,7 +365,7 @@ impl World<Host> {
             self.throw_off(next);
         }
         if self.mask(next) != 0 {
-            // It lost its core while it polled, to its quota, and has work since.
+            // It lost its core while it polled, and has work since.
             self.stop_polling(next);
         }
         self.interrupt(next, core, was);

@@ -41,7 +41,9 @@ impl World<Host> {
     /// Whether a waiter looks at the one before it and halts early: in a queue, where each has its
     /// predecessor's line at hand. With tickets all watch the lock's and know nobody.
     fn looks_ahead(&self, partition: PartitionId) -> bool {
-        self.spec.partitions[partition.index()].profile.lock_kind == LockKind::Queue
+        let in_queue =
+            |load| self.spins_for(load) && self.profile(load).lock_kind == LockKind::Queue;
+        self.loads_of(partition).any(in_queue)
     }
 
     /// A runner spins: from when on will it halt? It goes on counting through its exits. Who waits

@@ -157,6 +157,7 @@ impl World<Partitions> {
     /// A logical processor begins the segment that was set for it; one that idled is woken.
     pub fn put_segment(&mut self, partition: PartitionId, lp: LpId, rotate_at: When) {
         let cp = self.sys.cp(partition);
+        cp.lps[lp].makes_way_for = None;
         let place = cp.lps[lp].place;
         let t = &mut self.threads[place.at];
         let idle = t.task == Task::None;
@@ -235,6 +236,7 @@ impl World<Partitions> {
         cp.charge(vcpu, self.now);
         cp.pledge(vcpu);
         cp.vcpus[vcpu].woken = false;
+        cp.makes_way(lp);
         let stays = !cp.somebody_waits(lp, vcpu, self.now) && !cp.moves_over(lp, vcpu);
         if stays && !cp.must_leave(lp, vcpu, self.now) {
             t.rotate_at = When::at(self.now + cp.spec.minor_slice_ns);

@@ -4,7 +4,7 @@
 //! for the end of a slice each time, however far behind it is. CP has a routine for it (IBM, *The
 //! VM/ESA Scheduler Made Simple*); whom it pushes off, and when, is not published.
 
-use super::state::{Cp, Doing, Lp};
+use super::state::{Cp, Doing, Lp, Mode};
 use crate::guest::zvm::ids::{LpId, VcpuId};
 use crate::hypervisor;
 use crate::ids::PartitionId;
@@ -44,7 +44,7 @@ impl World<Partitions> {
             })
         };
         if let Some((at, lp)) = cp.gives_way_to(vcpu, order, now, turn) {
-            cp.wait_for(vcpu, lp);
+            cp.lps[lp].makes_way_for = Some(vcpu);
             let acts = cp.acting == Some(lp);
             let place = cp.lps[lp].place;
             self.threads[place.at].rotate_at = at;
@@ -87,12 +87,16 @@ impl Cp {
         way.flatten().min_by_key(|(at, _)| *at)
     }
 
-    /// A virtual processor that waits does so where a logical processor looks first.
-    fn wait_for(&mut self, vcpu: VcpuId, lp: LpId) {
-        let (from, to) = (self.vcpus[vcpu].vector, self.vectors.of(lp));
-        if from != to {
-            self.vectors
-                .shift(vcpu, from, to, self.acting.unwrap_or(lp));
+    /// A slice is over: whoever it ended for waits in this processor's vector from now on, unless
+    /// somebody has taken it meanwhile.
+    pub fn makes_way(&mut self, lp: LpId) {
+        let Some(vcpu) = self.lps[lp].makes_way_for.take() else {
+            return;
+        };
+        let v = &self.vcpus[vcpu];
+        let (from, to) = (v.vector, self.vectors.of(lp));
+        if v.mode == Mode::Ready && v.woken && from != to {
+            self.vectors.shift(vcpu, from, to, lp);
             self.vcpus[vcpu].vector = to;
         }
     }

@@ -89,6 +89,7 @@ impl Lp {
             segment: Segment::default(),
             shares: [0.0; OWNERS],
             guest_ns: 0.0,
+            makes_way_for: None,
         }
     }
 }

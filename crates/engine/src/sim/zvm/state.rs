@@ -60,6 +60,8 @@ pub struct Lp {
     pub shares: [f64; OWNERS],
     /// Time of guests' own instructions [ns of core time].
     pub guest_ns: f64,
+    /// For whom its present slice ends early: that one may wait in another vector.
+    pub makes_way_for: Option<VcpuId>,
 }
 
 /// What a virtual processor waits for or does.

@@ -217,7 +217,7 @@ fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
     } else if zvm.daemon_rate_per_s > 0.0 && zvm.daemon_ns > 0 {
         Some("work of virtual machines' daemons".into())
     } else if zvm.machines.iter().any(in_bursts) {
-        Some("waits in transactions of virtual machines".into())
+        Some("transactions of virtual machines in bursts".into())
     } else if web && zvm.machines.iter().any(works) {
         Some("machines with work of their own beside clients and servers".into())
     } else if web && zvm.machines.iter().any(limits) {

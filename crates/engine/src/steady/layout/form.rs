@@ -5,7 +5,7 @@ use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
 use crate::spec::{
-    Accounting, Guest, LockKind, Machine, Partition, Polarization, Policy, Processors, Spec,
+    Accounting, Guest, Kvm, LockKind, Machine, Partition, Polarization, Policy, Processors, Spec,
     Workload,
 };
 use crate::steady::cp::guests::Guests;
@@ -236,29 +236,17 @@ fn several(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Vec<Form>, S
         .collect()
 }
 
-/// Whether who flushes translations waits for siblings that are off.
-fn waits_for_flushes(one: &Partition) -> bool {
-    let Processors::Shared { host, .. } = &one.processors else {
-        return false;
-    };
-    host.kvm.as_ref().is_some_and(|kvm| !kvm.paravirtual_flush)
-}
-
-/// Whether a guest polls by itself before it halts.
-fn polls_in_guest(one: &Partition) -> bool {
-    let Processors::Shared { host, .. } = &one.processors else {
-        return false;
-    };
-    host.kvm.as_ref().is_some_and(|kvm| kvm.polls_in_guest)
+/// What KVM does for it, of a guest of KVM.
+fn kvm_of(one: &Partition) -> Option<&Kvm> {
+    match &one.processors {
+        Processors::Shared { host, .. } => host.kvm.as_ref(),
+        Processors::Dedicated { .. } => None,
+    }
 }
 
 /// Whether its waiters halt in line.
 fn halts_in_line(one: &Partition) -> bool {
-    let Processors::Shared { host, .. } = &one.processors else {
-        return false;
-    };
-    let kvm = host.kvm.as_ref();
-    kvm.is_some_and(|kvm| kvm.paravirtual_locks.is_some())
+    kvm_of(one).is_some_and(|kvm| kvm.paravirtual_locks.is_some())
 }
 
 /// Share of a processor for which its virtual processors together hold a spin lock that is handed
@@ -280,11 +268,7 @@ fn lines_last(one: &Partition) -> bool {
 
 /// Whether who holds a lock may lose his processor: on a host only a guest's, if it is told to.
 fn loses_holders(one: &Partition, on_host: bool) -> bool {
-    let Processors::Shared { host, .. } = &one.processors else {
-        return false;
-    };
-    let kvm = host.kvm.as_ref();
-    !on_host || kvm.is_some_and(|kvm| kvm.lock_holder_preemption)
+    !on_host || kvm_of(one).is_some_and(|kvm| kvm.lock_holder_preemption)
 }
 
 /// Whether a lock that goes round in order is held for so much of the time that virtual processors
@@ -340,10 +324,11 @@ fn only_simulated(
         return Some("a cap that idle virtual processors use up which never go (`snooze_delay`)");
     }
     let profile = &one.profile;
-    if profile.flush_instructions > 0.0 && waits_for_flushes(one) {
+    let kvm = kvm_of(one);
+    if profile.flush_instructions > 0.0 && kvm.is_some_and(|kvm| !kvm.paravirtual_flush) {
         return Some("waiting for flushes of translations");
     }
-    if polls_in_guest(one) {
+    if kvm.is_some_and(|kvm| kvm.polls_in_guest) {
         return Some("a guest that polls before it halts (`guest_poll`)");
     }
     if !one.beside.is_empty() && one.io_threads.is_some() {

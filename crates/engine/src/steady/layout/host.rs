@@ -433,7 +433,7 @@ impl Host {
                 let vps = staying(unit).map_or(vps, |threads| vps.min(threads).max(1.0));
                 let count = (unit.share * vps).round().max(1.0) as usize;
                 let each = ((doers.busy + doers.polling) / vps).min(1.0);
-                // A group weighs as long as any of its threads runs, a thread by itself when it does.
+                // A group's weight is told whole, a thread's only while it runs.
                 let part = form.threads.group.map_or(1.0, |_| each);
                 let one = Party {
                     unit: at,

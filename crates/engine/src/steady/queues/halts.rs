@@ -472,7 +472,7 @@ mod tests {
         let plain = guest.polling(6e5, 1.0).0;
         let by_number =
             [0.5, 2.0, 7.9, 8.1, 1e4].map(|waiting| polls(back(waiting, f64::INFINITY)));
-        // Two that wait 1 ms each wake it every 0.5 ms, six every 0.17: it polls three times as long.
+        // Two that wait 1 ms each wake it every 0.5 ms, six every 0.17: three times as long.
         assert!(by_number[1] > 2.0 * plain, "{by_number:?} {plain}");
         assert!((by_number[2] / by_number[3] - 1.0).abs() < 0.05);
         assert!((by_number[4] / plain - 1.0).abs() < 0.01);

@@ -121,7 +121,9 @@ class GuestTransactions(Table):
     instructions: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = Field(
         None, description="the guest's instructions for one, mean; the profile's if not given"
     )
-    work: BurstWork = Field("exponential", description="distribution of these")
+    work: BurstWork = Field(
+        "exponential", description="distribution of these, of each burst where there are several"
+    )
     answer: Annotated[int, Quantity(SIZE, "0 B", "1 GiB")] = Field(
         0, description="what it sends for one over its switch; nothing if not given"
     )
@@ -140,7 +142,9 @@ class GuestUsers(Table):
     instructions: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = Field(
         None, description="the guest's instructions for one, mean; the profile's if not given"
     )
-    work: BurstWork = Field("exponential", description="distribution of these")
+    work: BurstWork = Field(
+        "exponential", description="distribution of these, of each burst where there are several"
+    )
     answer: Annotated[int, Quantity(SIZE, "0 B", "1 GiB")] = Field(
         0, description="what it sends for one over its switch; nothing if not given"
     )
