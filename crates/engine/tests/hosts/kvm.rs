@@ -335,13 +335,18 @@ fn pair(vcpus: u16, halt_poll_ns: u64, wake_idle_ns: u64) -> (f64, f64) {
 
 /// Whose ways out and in take 2 and 3 us, and who polls so long, in the guest or on the host.
 fn polling(halt_poll_ns: u64, polls_in_guest: bool) -> Kvm {
-    Kvm {
+    let mut kvm = Kvm {
         exit_ns: 2_000,
         entry_ns: 3_000,
         halt_poll_ns,
         polls_in_guest,
         ..plain_kvm()
+    };
+    if polls_in_guest {
+        // cpuidle-haltpoll's first window.
+        kvm.halt_poll_grow_start_ns = 50_000;
     }
+    kvm
 }
 
 fn pair_of(vcpus: u16, kvm: Kvm, wake_idle_ns: u64) -> (f64, f64) {
