@@ -11,8 +11,8 @@ use crate::kernel::When;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
-/// Intervals until a partition first looks at what there is beyond its entitlement: a run begins
-/// in the midst of a day, and CP knows by then. It has no other meaning.
+/// Part of an interval until a partition first looks at what there is beyond its entitlement: a run
+/// begins in the midst of a day, and CP knows by then. Assumed, 0.01 to 0.5.
 const FIRST_LOOK: f64 = 0.05;
 
 impl World<Partitions> {
