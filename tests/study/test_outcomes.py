@@ -55,6 +55,7 @@ SLOW = (
     "hp-vpars",
     "kvm-overcommit",
     "p795-lpar-affinity",
+    "vcpu-backoff",
     "zvm-80-paging",
 )
 TAKES = "fifteen to eighty seconds of processor time; `make studies` runs it too"
