@@ -17,15 +17,14 @@ from homenode.planner.answers import Answers
 from homenode.planner.choice import EACH, SAME, Refused, best_rows, needed, refused, trim
 from homenode.planner.combining import Branch, Combining
 from homenode.planner.confirm import Groups, Runs, cores_of, is_sure, responses_of, saved
-from homenode.planner.conflict import conflict, is_freed, never_together
-from homenode.planner.exact import Exact
+from homenode.planner.conflict import conflict, exact_of, never_together
 from homenode.planner.lessons import lessons
 from homenode.planner.overload import Overload, overloads
 from homenode.planner.played import Played, Saying, say_nothing
 from homenode.planner.problem import Problem
 from homenode.planner.reasons import UNITS
 from homenode.planner.rules import Rule
-from homenode.planner.search import EVERY, Search
+from homenode.planner.search import Search
 from homenode.planner.space import Rows
 from homenode.planner.unseen import Unseen, joined, unseen
 from homenode.planner.variants import Variant
@@ -89,8 +88,7 @@ class Advising:
     def advice(self, best: int) -> Advice:
         """The answer."""
         search = self.search
-        exact = self._exact()
-        search.run(self._starts(exact))
+        search.run(self._starts())
         for branch in self.variants:
             if not self.stopped:
                 branch.search.run()
@@ -98,10 +96,9 @@ class Advising:
         if not any(one.search.seen.kept.any() for one in self._searched()) and not (
             self.stopped or self.late
         ):
-            rules = conflict(search, exact)
-            machine = [rule for rule in self.problem.rules if not rule.wished]
-            proven = exact is not None and exact.layout([*machine, *rules])[1]
-            return self._conflict(rules, proven=proven or search.proven)
+            rules, proven = conflict(search, self.problem)
+            if rules or not search.seen.kept.any():
+                return self._conflict(rules, proven=proven)
         answers = self._confirmed(best)
         self.refuted = tuple(one for one in answers[1:] if one.breaks)
         return self._told(answers[0], answers[1:], best)
@@ -293,15 +290,12 @@ class Advising:
         search.stricter(limits, search.forbidden | forbidden, _AGAIN)
         return True
 
-    def _exact(self) -> Exact | None:
-        """CP-SAT, where local search would have to look for what keeps a linear rule."""
-        wished = any(rule.linear is not None and rule.wished for rule in self.problem.rules)
-        large = self.problem.space.count > EVERY and not self.problem.space.solver.whole
-        return Exact(self.problem.space) if wished and large else None
-
-    def _starts(self, exact: Exact | None) -> list[Rows]:
+    def _starts(self) -> list[Rows]:
         """The layout that keeps all linear rules with the fewest changes."""
-        row = None if exact is None else exact.layout(self.problem.rules)[0]
+        rules = self.problem.rules
+        wished = any(rule.linear is not None and rule.wished for rule in rules)
+        exact = exact_of(self.problem.space) if wished else None
+        row = None if exact is None else exact.layout(rules)[0]
         return [] if row is None or not row.any() else [row]
 
     def _simulated(self, chosen: Sequence[tuple[int, Rows]]) -> list[Answer]:
@@ -328,10 +322,6 @@ class Advising:
         """That no layout keeps all rules, and which of them contradict each other."""
         now = self._simulated([(0, self.problem.space.now()[0])])[0]
         named = [Named(rule.name, rule.where) for rule in rules]
-        pins = self.problem.wishes.told.pinned
-        if pins and is_freed(self.search, self.problem.unpinned(), rules):
-            where = self.problem.wishes.where("pinned")
-            named.append(Named(f"pinned: nothing of {listed(pins)} changes", where))
         told = f"No layout keeps all rules. Not together: {listed(map(str, named), 20)}."
         if len(named) < 2:
             what = named[0] if named else "the rules of the machine itself"
