@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import layouts
+import numpy as np
 import pytest
 
 from homenode.planner import Advice, advise
@@ -135,3 +136,45 @@ workload = {{ kind = "transactions", rate = "200/s", profile = "oltp" }}
         confirm=False,
     )
     assert told.do_nothing.money == 8000
+
+
+OF_TYPES = """
+[[partition]]
+name = "own"
+processors = { mode = "dedicated", cores = 4, type = "ifl" }
+memory = "32 GiB"
+guest = { os = "linux" }
+workload = { kind = "transactions", rate = "100/s", profile = "oltp" }
+
+[[partition]]
+name = "lin"
+count = 2
+processors = { mode = "shared", virtual = 4, weight = 500, type = "ifl" }
+memory = "32 GiB"
+guest = { os = "linux" }
+workload = { kind = "transactions", rate = "1300/s", profile = "oltp" }
+"""
+
+
+def test_what_a_dedicated_partition_takes_of_a_type_is_lost_to_those_that_share_it() -> None:
+    """Licences count what is left of the type in each layout, and so does what is solved."""
+    head = layouts.HEAD.replace('"ibm-power-770"', '"ibm-z14"')
+    head = head.replace("active_cores = 48", "characterized = {{ cp = 2, ifl = 8 }}")
+    rules = (
+        '[[advise.licence]]\nproduct = "db"\npartitions = ["lin1", "lin2"]\ncost = 1000\n'
+        'currency = "EUR"\n'
+    )
+    told = layouts.scenario(OF_TYPES, advise=rules, head=head)
+    problem = layouts.problem(told, free=["cores"])
+    (cores,) = problem.space.variables
+    rows = np.arange(1 + len(cores.values)).reshape(-1, 1)
+    found = problem.solved(rows)
+    counts = [int(str(cores.value(int(row[0])))) for row in rows]
+    left = {count: money for count, money in zip(counts, found.money, strict=True) if count <= 4}
+    assert left == {count: 1000 * min(8 - count, 8) for count in left}
+    assert left.keys() >= {1, 4}
+    places = {count: at for at, count in enumerate(counts)}
+    lin, work = found.figures.cores[:, 1], found.figures.throughput[:, 1]
+    assert work[places[1]] > 1.2 * work[places[4]]
+    alone = layouts.problem(told.with_({"partition.own.processors.cores": 1}), free=["weight"])
+    assert alone.solved_now.figures.cores[0, 1] == pytest.approx(lin[places[1]])

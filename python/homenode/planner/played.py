@@ -20,7 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homenode.model.spec import Spec
-from homenode.planner.solver import COLUMNS, NONE, Figures, Solver, features_of
+from homenode.planner.solver import (
+    COLUMNS,
+    NONE,
+    Figures,
+    Floats,
+    Solver,
+    features_of,
+    most_of_pools,
+)
 from homenode.simulate.answers import Answer
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.metrics import METRICS
@@ -72,6 +80,10 @@ class Together(Solver):
     def layout(self, options: Iterable[int]) -> Spec:
         """The engine's input of a layout."""
         return self._specs[next(iter(options))]
+
+    def most_of_pools(self, options: NDArray[np.int64]) -> Floats:
+        """Of each row: who has cores of its own leaves fewer, or more, to a pool."""
+        return most_of_pools([self._specs[int(row[0])] for row in options] or [self.spec])
 
     def exactly(self, options: NDArray[np.int64]) -> Figures:
         """The same: each is solved by itself."""

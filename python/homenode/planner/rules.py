@@ -162,6 +162,8 @@ def _entitled(cost: Cost, solved: Solved, less: float) -> Floats:
 
 def _pools(cost: Cost, solved: Solved) -> Floats:
     pools = cost.solver.spec["pools"]
+    if all(pool["maximum"] is None for pool in pools):
+        return np.zeros(len(solved.rows))
     used = np.zeros((len(solved.rows), len(pools) + 1))
     used[:, :-1] = [pool["reserved"] for pool in pools]
     tell = cost.solver.features.column
