@@ -195,7 +195,8 @@ def test_a_set_of_five_is_told_though_a_search_meets_one_of_six_first() -> None:
     """Four that are all to be apart on three drawers are six rules; five others are fewer."""
     told = pairs_apart(4)
     names = ["lpar1", "lpar3", "lpar5", "lpar7"]
-    every = [*told.file.advise.apart, *map(list, itertools.combinations(names, 2))]  # type: ignore[union-attr]
+    assert told.file.advise is not None
+    every = [*told.file.advise.apart, *map(list, itertools.combinations(names, 2))]
     found = advise(told.with_({"advise.apart": every}), confirm=False)
     assert len(found.conflict) == 5
     six = advise(told.with_({"advise.apart": every, "advise.changes": 8}), confirm=False)

@@ -93,7 +93,7 @@ BestOption = Annotated[
 ]
 TimeOption = Annotated[
     str | None,
-    typer.Option("--time", help='The most the search takes, such as "60 s".', metavar="TIME"),
+    typer.Option("--time", help='The most it takes, such as "60 s".', metavar="TIME"),
 ]
 SimulateOption = Annotated[bool, typer.Option(help="Simulate the best beside the layout as it is.")]
 AddOption = Annotated[
@@ -170,13 +170,14 @@ def advise(
     if picture is not None:
         _check_picture(picture, of_layouts=more is None and find is None)
     running = {"replications": replications, "jobs": jobs, "on": on, "out": out}
-    how = {"best": best, "seconds": time_of("--time", seconds), "seed": seed}
+    how = {"best": best, "seed": seed}
+    limit = time_of("--time", seconds)
     if more is not None or find is not None:
         with _as_options(asked):
             _most(loaded, more, partition, asked, running if simulate else None, as_json=as_json)
         return
     with _as_options(asked):
-        told = _advise(loaded, add, how, running if simulate else None, asked)
+        told = _advise(loaded, add, limit, how, running if simulate else None, asked)
     show_json(told.as_json()) if as_json else show_advice(told)
     if picture is not None:
         from homenode.report.advice_pictures import advice_picture
@@ -228,10 +229,12 @@ def _one_question(**questions: object) -> None:
 def _advise(
     scenario: Scenario,
     add: Path | None,
+    limit: float | None,
     how: dict[str, Any],
     running: dict[str, Any] | None,
     asked: dict[str, Any],
 ) -> Advice:
+    from homenode.planner.budget import Budget
     from homenode.planner.confirm import Runs
     from homenode.planner.front import Asked, advised
     from homenode.planner.problem import problem_of
@@ -246,7 +249,8 @@ def _advise(
         def simulating(share: float, _: float | None) -> None:
             each(share, "simulating the best")
 
-        searching = Asked(each=each, say=_remark(scenario), **how)
+        # It begins once the program is read, which takes seconds on a busy machine.
+        searching = Asked(budget=Budget(limit), each=each, say=_remark(scenario), **how)
         runs = None if running is None else Runs(progress=simulating, **running)
         if add is not None:
             return best_place(scenario, add, searching, runs, **asked)

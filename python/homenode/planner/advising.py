@@ -14,6 +14,7 @@ from homenode.model.numbers import with_interval
 from homenode.planner import advice as words
 from homenode.planner.advice import Advice, Answer, Named, Refusal
 from homenode.planner.answers import Answers
+from homenode.planner.budget import Budget, Until
 from homenode.planner.choice import EACH, SAME, Refused, best_rows, needed, refused, trim
 from homenode.planner.combining import Branch, Combining
 from homenode.planner.confirm import Groups, Runs, cores_of, is_sure, responses_of, saved
@@ -62,6 +63,8 @@ class Advising:
     """Is told what comes after a search whose time is over."""
     answers: dict[int, Answers] = field(init=False)
     """By branch, the problem itself first."""
+    _cut: set[bytes] = field(default_factory=set)
+    """Layouts that were chosen, and for whose simulation there was no time."""
     _least: float = 0.0
     """What another change must bring, of the goal's figure."""
     _of_unseen: list[Rows] | None = None
@@ -90,7 +93,7 @@ class Advising:
         search = self.search
         search.run(self._starts())
         for branch in self.variants:
-            if not self.stopped:
+            if not self.stopped and not self.budget.over:
                 branch.search.run()
         self._combine()
         if not any(one.search.seen.kept.any() for one in self._searched()) and not (
@@ -117,26 +120,17 @@ class Advising:
             now, *others = self._simulated([(0, self.problem.space.now()[0]), *chosen])
             good = good or any(self._is_better(one, now) for one in others)
             learnt = self._learnt()
-            over = self.stopped or not chosen or (good and tried >= _TRIES)
+            over = self.stopped or self.budget.over or not chosen or (good and tried >= _TRIES)
             if over or not (learnt or (not good and width < _WIDE)):
                 break
             width = best if good else max(best, _WIDE)
         return [now, *others]
 
-    def _say_what_follows(self, runs: Runs, layouts: int) -> None:
-        """Tell, after a search whose time is over, what that time does not count."""
-        if self.late and layouts:
-            each = runs.count(self.problem.scenario)
-            self.say(
-                f"the time of the search is over; {layouts * each} simulations follow, {each} of"
-                " each layout (--no-simulate leaves them out)"
-            )
-
     def _combine(self) -> None:
         """Searches variants on top of each other, and keeps those that are better than each."""
         now = float(self.search.seen.goal[0]) if self.search.begun else 0.0
         self._least = EACH * self.problem.wishes.told.worth * abs(now)
-        if self.branch_of is None or self.stopped:
+        if self.branch_of is None or self.stopped or self.budget.over:
             return
         combining = Combining(self.branches[0], self.variants, self.branch_of, self._least)
         for branch in combining.all():
@@ -146,6 +140,11 @@ class Advising:
             if branch.search.stopped or branch.search.late:
                 break
         self.unfit = (*self.unfit, *combining.left_out)
+
+    @property
+    def budget(self) -> Budget:
+        """The time that all of it shares."""
+        return self.search.budget
 
     @property
     def stopped(self) -> bool:
@@ -180,7 +179,7 @@ class Advising:
         """What is left of the first without changes each of which brings less than all together
         must: whether these bring anything is told by simulations, of both.
         """
-        if self.runs is None or not chosen or self.stopped:
+        if self.runs is None or not chosen or self.stopped or self.budget.over:
             return []
         at, row = chosen[0]
         search = self.branches[at].search
@@ -203,14 +202,12 @@ class Advising:
     def _look_at_unseen(self) -> list[Rows]:
         """The best few layouts of these partitions."""
         search, runs = self.search, self.runs
-        if runs is None or self.stopped or self.late or not self.unseen:
+        if runs is None or self.stopped or self.budget.over or not self.unseen:
             return []
-        look = Unseen(
-            self.problem, self.unseen, search.seed, search.seconds, search.each, runs.stop
-        )
+        look = Unseen(self.problem, self.unseen, search.seed, self.budget, search.each, runs.stop)
         found, over = look.rows(self.say)
         self.answers[0].by_runs |= {row.tobytes() for row in found}
-        search.stopped, search.late = over.stopped, over.late
+        search.stopped, search.late = over.stopped, search.late or over.late
         return found
 
     @functools.cached_property
@@ -299,24 +296,51 @@ class Advising:
         return [] if row is None or not row.any() else [row]
 
     def _simulated(self, chosen: Sequence[tuple[int, Rows]]) -> list[Answer]:
-        """Answers of layouts, simulated as long as nobody stops it."""
+        """Answers of layouts, simulated as long as nobody stops it and there is time."""
         open_ones = [(at, row) for at, row in chosen if self.answers[at].run_of(row) is None]
         if self.runs is not None and not self.stopped:
-            self._say_what_follows(self.runs, len(open_ones))
-            layouts = [self.answers[at].problem.space.applied(row) for at, row in open_ones]
-            runs: Sequence[Run | None] = ()
-            try:
-                runs = self.runs.of(layouts)
-            except KeyboardInterrupt as cut:
-                self.search.stopped = True
-                runs = cut.runs if isinstance(cut, InterruptedRuns) else ()
-            for (at, row), run in zip(open_ones, runs, strict=False):
-                if run is None:
-                    continue
-                self.answers[at].runs[row.tobytes()] = (row, run)
-                if self.base is None:
-                    self._begin(run)
+            first = self._at_least(self.runs, open_ones)
+            self._play(self.runs, open_ones[:first])
+            until = Until(self.budget, self.runs.stop)
+            if not until.is_set():
+                self._play(replace(self.runs, stop=until), open_ones[first:], until)
+            left = {row.tobytes() for at, row in open_ones if self.answers[at].run_of(row) is None}
+            self._cut = left if until.by_time else set()
         return [self.answers[at].of(row) for at, row in chosen]
+
+    def _at_least(self, runs: Runs, layouts: Sequence[tuple[int, Rows]]) -> int:
+        """How many of these are simulated whatever the time: where it is limited, that of now and
+        one beside it.
+        """
+        told = self.answers.values()
+        known = sum(run is not self.base for one in told for _, run in one.runs.values())
+        if not self.budget.is_limited or known:
+            return 0
+        count = min(2 if self.base is None else 1, len(layouts))
+        if self.budget.over and count:
+            each = runs.count(self.problem.scenario)
+            self.say(
+                f"the time is over; {count * each} simulations follow, {each} of each layout, for"
+                " without one nothing is confirmed (--no-simulate leaves them out)"
+            )
+        return count
+
+    def _play(
+        self, how: Runs, layouts: Sequence[tuple[int, Rows]], until: Until | None = None
+    ) -> None:
+        """Simulate layouts, all of them unless it is stopped."""
+        runs: Sequence[Run | None] = ()
+        try:
+            runs = how.of([self.answers[at].problem.space.applied(row) for at, row in layouts])
+        except KeyboardInterrupt as cut:
+            self.search.stopped = until is None or not until.by_time
+            runs = cut.runs if isinstance(cut, InterruptedRuns) else ()
+        for (at, row), run in zip(layouts, runs, strict=False):
+            if run is None:
+                continue
+            self.answers[at].runs[row.tobytes()] = (row, run)
+            if self.base is None:
+                self._begin(run)
 
     def _conflict(self, rules: Sequence[Rule], *, proven: bool) -> Advice:
         """That no layout keeps all rules, and which of them contradict each other."""
@@ -333,6 +357,8 @@ class Advising:
     def _told(self, now: Answer, others: Sequence[Answer], best: int) -> Advice:
         # What held while the search went on counts as much as what was chosen last.
         every = [*others, *(one for one in self._tried() if one not in others)]
+        if self._cut:
+            every = [one for one in every if one.run is not None]
         good = [one for one in every if self._is_better(one, now)]
         good = self._fewest_first(self._told_apart(sorted(good, key=self._rank)))[:best]
         refusals = self._refusals((good[0].saving.mean or 0.0) if good else 0.0)
@@ -423,7 +449,7 @@ class Advising:
 
     def _nothing(self, now: Answer, others: Sequence[Answer]) -> str:
         """Why nothing is advised."""
-        if self.late or self.stopped:
+        if self.late or self.stopped or self._cut:
             return "Nothing better was found so far."
         if now.breaks:
             return f"No beneficial move, though this does not hold now: {'; '.join(now.breaks)}."
@@ -510,6 +536,8 @@ class Advising:
             told += f" No other layout was found that can be: {why}."
         if self.late:
             told += " The time was over before the search was: more of it may find more."
+        if self._cut:
+            told += f" There was no time to simulate {len(self._cut)} more that were chosen."
         if self.stopped:
             told += " It was interrupted: this is the best so far."
         return Advice(
@@ -526,7 +554,7 @@ class Advising:
             conflict,
             sum(int(np.size(one.search.seen.goal)) for one in self._searched()),
             all(one.search.proven for one in self.branches) and self.branch_of is None,
-            self.late,
+            self.late or bool(self._cut),
             self.stopped,
             simulated=isinstance(solver, Played),
             unfit=tuple(self.unfit),

@@ -83,7 +83,7 @@ class Together(Solver):
 
     def most_of_pools(self, options: NDArray[np.int64]) -> Floats:
         """Of each row: who has cores of its own leaves fewer, or more, to a pool."""
-        return most_of_pools([self._specs[int(row[0])] for row in options] or [self.spec])
+        return most_of_pools([self._specs[int(row[0])] for row in options])
 
     def exactly(self, options: NDArray[np.int64]) -> Figures:
         """The same: each is solved by itself."""

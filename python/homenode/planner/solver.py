@@ -103,7 +103,7 @@ def features_of(machine: Any, form: PartitionSpec) -> Features:
 
 def most_of_pools(specs: Sequence[Spec]) -> Floats:
     """The most cores that the partitions of each pool can use: its maximum, those of its type."""
-    most = max(len(spec["pools"]) for spec in specs)
+    most = max((len(spec["pools"]) for spec in specs), default=0)
     found = np.full((len(specs), most), np.inf)
     for row, spec in enumerate(specs):
         for at, pool in enumerate(spec["pools"]):
@@ -229,8 +229,8 @@ class Solver:
         return self._table([self._alone[row] for row in rows])
 
     def most_of_pools(self, options: NDArray[np.int64]) -> Floats:
-        """The most cores that the partitions of each pool can use: rows, or one for all of them."""
-        return most_of_pools([self.spec])
+        """The most cores that the partitions of each pool can use, by row."""
+        return np.repeat(most_of_pools([self.spec]), len(options), axis=0)
 
     def layout(self, options: Iterable[int]) -> Spec:
         """The engine's input with a form of each partition."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from homenode.errors import listed
 from homenode.model.spec import processors_of
+from homenode.planner.budget import Budget
 from homenode.planner.choice import best_rows, trim
 from homenode.planner.cost import Cost, Solved
 from homenode.planner.played import DURATION_NS, Played, Saying
@@ -81,8 +82,8 @@ class Unseen:
     problem: Problem
     names: tuple[str, ...]
     seed: int
-    seconds: float | None
-    """The most that it may take."""
+    budget: Budget
+    """Of which it may take half."""
     each: Telling
     stop: threading.Event | None
 
@@ -100,7 +101,8 @@ class Unseen:
             told.goal,
             seed=self.seed,
             rounds=1,
-            seconds=self.seconds,
+            seconds=self.budget.share(0.5),
+            budget=self.budget,
             each=self.each,
             stop=self.stop,
             most=most,
