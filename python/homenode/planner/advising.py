@@ -27,7 +27,7 @@ from homenode.planner.reasons import UNITS
 from homenode.planner.rules import Rule
 from homenode.planner.search import Search
 from homenode.planner.space import Rows
-from homenode.planner.unseen import Unseen, joined, unseen
+from homenode.planner.unseen import Unseen, in_words, joined, unseen
 from homenode.planner.variants import Variant
 from homenode.simulate.run import Run
 from homenode.simulate.sweep.whole import InterruptedRuns
@@ -456,8 +456,8 @@ class Advising:
         worth = f"{100 * self.problem.wishes.told.worth:g} % of the {self._goal}"
         others = others or self._tried()
         if not others:
-            whose = listed(self.unseen, 6)
-            blind = f" The solver does not know how long {whose} would answer." if whose else ""
+            blind = in_words(self.problem, self.unseen) if self.unseen else ""
+            blind = blind and f" {blind[0].upper()}{blind[1:]}."
             return f"No beneficial move: nothing saves {worth}.{blind}"
         how = "solved by itself" if self.runs is None else "simulated"
         sound = [one for one in others if not one.breaks]

@@ -87,6 +87,16 @@ class Cost:
     ) -> Solved:
         """What they cost, each solved by itself if `exactly`; of unsound rows nothing counts."""
         figures = self.solver.exactly(options) if exactly else self.solver.solve(options)
+        return self.priced(rows, options, sound, figures)
+
+    def priced(
+        self,
+        rows: NDArray[np.int64],
+        options: NDArray[np.int64],
+        sound: NDArray[np.bool_],
+        figures: Figures,
+    ) -> Solved:
+        """What rows with these figures cost."""
         whole, parts = np.zeros((2, len(rows)))
         for one in self.licences:
             whole += self.licensed(one, options) * one.cost

@@ -84,7 +84,8 @@ def _check_waits(table: Partition, row: int, problems: Problems) -> None:
         (("partition", row, "virtual_machine", at, "workload"), m.workload) for at, m in machines
     ]
     for place, one in (*told, *guests):
-        if one is not None and getattr(one, "wait", 0) and "bursts" not in one.model_fields_set:
+        waits: int = getattr(one, "wait", 0)
+        if one is not None and waits and "bursts" not in one.model_fields_set:
             there = "it waits between two bursts, and without bursts there is one"
             step = "write bursts = 5, how many on the mean, or leave wait out"
             problems.add((*place, "wait"), there=there, next_step=step)
