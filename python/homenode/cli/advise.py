@@ -63,7 +63,7 @@ FreeOption = Annotated[
         "--free",
         help="What may change: home, memory, entitlement, virtual, smt, capped, weight, pool,"
         " folding, throughput, cores, cpuset, pins, unparking, polarization, pages, tiles,"
-        " switches, guests, split, merge, machine.",
+        " switches, guests, split, merge, machine, granules.",
         metavar="WORDS",
     ),
 ]

@@ -45,6 +45,7 @@ _WORDED = {
     "split": "{name} as {value} partitions{before}",
     "merge": "{name} as {value} partitions{before}",
     "machine": "{name} on {value}{before}",
+    "granules": "memory of {name} in granules of {value}{before}",
 }
 """Changes by their word."""
 
