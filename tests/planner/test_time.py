@@ -17,9 +17,12 @@ from homenode.planner.budget import Budget
 from homenode.planner.confirm import Runs
 from homenode.planner.front import Asked, advised
 from homenode.planner.problem import Problem
+from homenode.planner.questions import more, rate
 from homenode.planner.search import Search
 from homenode.planner.solver import Figures, Solver
 from homenode.planner.space import Rows
+from homenode.report.advice import most_line
+from homenode.simulate.scenario import Scenario
 from homenode.simulate.sweep.drive import Drive
 
 
@@ -162,3 +165,42 @@ def test_a_time_that_does_not_bind_changes_nothing() -> None:
     one, other = (search.seen for search in searches)
     assert (one.rows == other.rows).all()
     assert (one.goal == other.goal).all()
+
+
+def filling(tmp_path: Path) -> tuple[Scenario, Runs]:
+    """A scenario of which some more fit, and how it is simulated."""
+    return layouts.crowded(rate=100), Runs(out=tmp_path, jobs=1)
+
+
+def test_how_many_more_fit_is_told_as_far_as_the_time_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, runs = filling(tmp_path)
+    clock = Clock(monkeypatch, solving=1.0, simulating=1.0)
+    found = more(told, "lpar1", None, budget=Budget(12.0, clock))
+    assert found.late
+    assert clock.now <= 22.0  # what is told is solved once more
+    assert found.as_json()["time_over"]
+    assert 0 < found.most < more(told, "lpar1").most
+    assert most_line(found).endswith("More was not looked for: the time was over.")
+    nothing = rate(told, None, runs, budget=Budget(0.0, clock))
+    assert (nothing.most, nothing.run) == (0.0, None)
+    assert most_line(nothing).startswith("0.00 times the load of all partitions.")
+
+
+def test_who_interrupts_is_told_the_most_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, runs = filling(tmp_path)
+    solved = more(told, "lpar1")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Runs, "of", interrupted)
+    found = more(told, "lpar1", runs)
+    assert found.stopped
+    assert found.most == solved.most
+    assert found.run is None
+    assert "no run confirms it" in most_line(found)
+    assert most_line(found).endswith("it was interrupted.")

@@ -32,6 +32,7 @@ from homenode.errors import HomenodeError, Interrupted
 
 if TYPE_CHECKING:
     from homenode.planner.advice import Advice
+    from homenode.planner.questions import Most
     from homenode.simulate.scenario import Scenario
 
 
@@ -44,6 +45,7 @@ class Goal(enum.StrEnum):
     RESPONSE = "response"
 
 
+_SO_FAR = "interrupted: this is the best so far"
 _OPTIONS = {"pinned": "pin"}
 """Options that are not called like the key of [advise] they replace."""
 
@@ -173,8 +175,14 @@ def advise(
     how = {"best": best, "seed": seed}
     limit = time_of("--time", seconds)
     if more is not None or find is not None:
+        from homenode.report.advice import most_line
+
         with _as_options(asked):
-            _most(loaded, more, partition, asked, running if simulate else None, as_json=as_json)
+            runs = running if simulate else None
+            most = _most(loaded, more, partition, asked, limit, runs)
+        show_json(most.as_json()) if as_json else show_text(most_line(most))
+        if most.stopped:
+            raise Interrupted(_SO_FAR)
         return
     with _as_options(asked):
         told = _advise(loaded, add, limit, how, running if simulate else None, asked)
@@ -184,7 +192,7 @@ def advise(
 
         draw(advice_picture(told), picture, dark=dark)
     if told.stopped:
-        raise Interrupted("interrupted: this is the best so far")
+        raise Interrupted(_SO_FAR)
 
 
 @contextmanager
@@ -267,23 +275,21 @@ def _most(
     name: str | None,
     partition: str | None,
     asked: dict[str, Any],
+    limit: float | None,
     running: dict[str, Any] | None,
-    *,
-    as_json: bool,
-) -> None:
+) -> Most:
+    from homenode.planner.budget import Budget
     from homenode.planner.confirm import Runs
     from homenode.planner.questions import more, rate
-    from homenode.report.advice import most_line
 
     with progress_bar(f"asking {scenario.name}") as progress:
         runs = None if running is None else Runs(progress=progress, **running)
         say = _remark(scenario)
-        told = (
-            rate(scenario, partition, runs, say, **asked)
+        return (
+            rate(scenario, partition, runs, say, Budget(limit), **asked)
             if name is None
-            else more(scenario, name, runs, say, **asked)
+            else more(scenario, name, runs, say, Budget(limit), **asked)
         )
-    show_json(told.as_json()) if as_json else show_text(most_line(told))
 
 
 def show_advice(told: Advice) -> None:
