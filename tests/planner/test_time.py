@@ -144,6 +144,18 @@ def test_what_there_was_no_time_to_simulate_is_said_and_not_told(
     assert enough.as_json() == advised(problem, Asked(), Runs(out=tmp_path)).as_json()
 
 
+def test_where_nothing_is_found_the_time_of_simulations_is_for_looking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first look at neighbours takes longer than the part of the time that is for searching."""
+    problem = layouts.problem(layouts.crowded(), free=["home"], worth=0.9)
+    clock = Clock(monkeypatch, solving=0.25, simulating=0.1)
+    told = advised(problem, Asked(budget=Budget(20.0, clock)), Runs(out=tmp_path, jobs=1))
+    assert clock.solved > 0.6 * 20 / 0.25
+    assert clock.now <= 20.0 + 4.0  # a few layouts are solved at once
+    assert told.late
+
+
 def test_what_follows_a_time_that_is_over_is_said(tmp_path: Path) -> None:
     said: list[str] = []
     problem = layouts.problem(layouts.crowded(), free=["home"])

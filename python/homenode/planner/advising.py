@@ -38,6 +38,8 @@ _MOST_TRIES = 8
 """The same where none holds so far,"""
 _WIDE = 3
 """and how many are chosen then at least."""
+_LONGER = 0.5
+"""Part of what is left of a limited time for going on, where nothing was found that is better."""
 _ALIKE = 1e-4
 """Difference of two limits that is none: solving leaves as much open."""
 _AGAIN = 2
@@ -115,6 +117,10 @@ class Advising:
         for tried in range(1, _MOST_TRIES + 1):
             self.search.each(1.0, "solving the best by themselves")
             chosen = self._chosen(width)
+            while not chosen and self.search.late and not self.stopped and not self.budget.over:
+                # What was to be simulated is not there: its time is for looking.
+                self.search.longer(self.budget.share(_LONGER))
+                chosen = self._chosen(width)
             chosen += self._leaner(chosen)
             chosen += self._unseen(chosen)
             now, *others = self._simulated([(0, self.problem.space.now()[0]), *chosen])

@@ -243,6 +243,11 @@ class Search:
             self._bounded(lambda: self._local([seen.rows[[int(np.argmin(scores))]]]))
         return self.seen
 
+    def longer(self, seconds: float | None) -> None:
+        """Go on where the time was over before the search was."""
+        self.seconds, self.late = seconds, False
+        self._bounded(lambda: self._all([]))
+
     def refuse(self, rows: Sequence[Rows]) -> None:
         """Take these rows as forbidden from now on."""
         self.refused |= {row.tobytes() for row in rows}
