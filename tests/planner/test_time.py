@@ -119,14 +119,15 @@ def test_a_time_is_that_of_all_there_is_to_do(
     least = 6.0  # three replications of two layouts
     assert clock.now <= max(seconds, 0.7 * seconds + least) + 1.0
     runs = sum(not path.name.startswith(".") for path in tmp_path.iterdir())
-    assert runs <= 2 if seconds < least else runs >= 2
+    # With no time at all nothing is found that could be confirmed.
+    assert (runs == 0) if seconds < 1 else (runs == 2) if seconds < least else (runs >= 2)
     assert clock.simulated >= 3 * min(runs, 2)
     assert told.late == (seconds < 40)
     assert ("time was over" in told.told) == (seconds < 10)
     if seconds >= 3:
         assert told.best
         assert all(one.run is not None for one in told.best)
-    assert bool(said) == (seconds < 1)
+    assert not said
 
 
 def test_what_there_was_no_time_to_simulate_is_said_and_not_told(
@@ -156,15 +157,24 @@ def test_where_nothing_is_found_the_time_of_simulations_is_for_looking(
     assert told.late
 
 
-def test_what_follows_a_time_that_is_over_is_said(tmp_path: Path) -> None:
+def test_what_follows_a_time_that_is_over_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[str] = []
     problem = layouts.problem(layouts.crowded(), free=["home"])
-    advised(problem, Asked(budget=Budget(1e-9), say=said.append), Runs(out=tmp_path))
-    count = sum(not path.name.startswith(".") for path in tmp_path.iterdir())
+    clock = Clock(monkeypatch, solving=0.001, simulating=1.0)
+
+    def each(_: float, words: str) -> None:
+        clock.now += 100.0 if words.startswith("solving the best") else 0.0
+
+    asked = Asked(budget=Budget(10.0, clock), say=said.append, each=each)
+    told = advised(problem, asked, Runs(out=tmp_path))
+    assert told.best[0].run is not None
     (only,) = said
-    assert only.startswith(f"the time is over; {3 * count} simulations follow, 3 of each layout")
-    told = advised(problem, Asked(say=said.append), None)
-    assert told.best
+    assert only.startswith("the time is over; 6 simulations follow, 3 of each layout")
+    assert sum(not path.name.startswith(".") for path in tmp_path.iterdir()) == 2
+    alone = advised(problem, Asked(say=said.append), None)
+    assert alone.best
     assert len(said) == 1
 
 

@@ -323,6 +323,8 @@ class Advising:
         if not self.budget.is_limited or known:
             return 0
         count = min(2 if self.base is None else 1, len(layouts))
+        if self.budget.over and len(layouts) == 1 and self.base is None:
+            return 0  # that of now alone confirms nothing
         if self.budget.over and count:
             each = runs.count(self.problem.scenario)
             self.say(
