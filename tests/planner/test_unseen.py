@@ -118,13 +118,14 @@ def test_cores_of_a_closed_load_are_told_for_the_work_of_now(tmp_path: Path) -> 
 
 def lucky_and_quick(spec: Spec, replication: int) -> list[tuple[float, ...]]:
     """Of three replications, two of them unlucky, the quickest weight is not the best; what arrives
-    makes as much of a difference, the same to all.
+    makes as much of a difference, the same to all. By chance others have less done of what comes.
     """
     shared: Any = spec["partitions"][0]["processors"]
     mean = {255: 8.0, 192: 9.0}.get(shared["weight"], 12.0)
     chance = 3.0 if shared["weight"] == 255 and replication in (1000, 1001) else 0.0
     ms = mean + chance + 0.02 * (replication * shared["weight"] % 7) + replication % 5
-    return [(2.0, 1e6 * ms, 3e6 * ms, 150.0, 1.0, 0.0), (2.0, np.nan, np.nan, 5.0, 1.0, 0.0)]
+    done = 150.0 if shared["weight"] == 64 else 146.0
+    return [(2.0, 1e6 * ms, 3e6 * ms, done, 1.0, 0.0), (2.0, np.nan, np.nan, 5.0, 1.0, 0.0)]
 
 
 def test_those_that_may_be_the_best_are_simulated_until_chance_makes_no_difference(

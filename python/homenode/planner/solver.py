@@ -119,6 +119,14 @@ def offered(partition: PartitionSpec) -> float:
     return fsum(_arriving(one["workload"], one["profile"]) for one in loads)
 
 
+def is_open(partition: PartitionSpec) -> bool:
+    """Whether all that it does comes by itself: then what it gets done is that, or its demand is
+    not met.
+    """
+    loads: list[Any] = [partition, *partition.get("beside", ())]
+    return all(_arriving(one["workload"], one["profile"]) > 0 for one in loads)
+
+
 def _arriving(workload: Any, profile: Any) -> float:
     if "instructions_per_s" in workload:
         lengths, rates = workload["lengths_ns"], workload["instructions_per_s"]
