@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from homenode.planner import advise
+from homenode.planner import advise, advising
 from homenode.planner.budget import Budget
 from homenode.planner.confirm import Runs
 from homenode.planner.front import Asked, advised
@@ -208,6 +208,24 @@ def test_how_many_more_fit_is_told_as_far_as_the_time_went(
     nothing = rate(told, None, runs, budget=Budget(0.0, clock))
     assert (nothing.most, nothing.run) == (0.0, None)
     assert most_line(nothing).startswith("0.00 times the load of all partitions.")
+
+
+def test_who_interrupts_while_layouts_are_chosen_is_told_the_best_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed, times = advising.needed, list[int]()
+
+    def interrupted(*asked: Any, **more: Any) -> list[Rows]:
+        times.append(1)
+        if len(times) == 1:
+            raise KeyboardInterrupt
+        return needed(*asked, **more)
+
+    monkeypatch.setattr(advising, "needed", interrupted)
+    told = advise(layouts.crowded(), free=["home"], out=tmp_path)
+    assert told.stopped
+    assert told.best
+    assert told.best[0].run is None
 
 
 def test_who_interrupts_is_told_the_most_so_far(

@@ -104,7 +104,11 @@ class Advising:
             rules, proven = conflict(search, self.problem)
             if rules or not search.seen.kept.any():
                 return self._conflict(rules, proven=proven)
-        answers = self._confirmed(best)
+        try:
+            answers = self._confirmed(best)
+        except KeyboardInterrupt:  # while layouts were chosen: with those found so far, once more
+            self.search.stopped = True
+            answers = self._confirmed(best)
         self.refuted = tuple(one for one in answers[1:] if one.breaks)
         return self._told(answers[0], answers[1:], best)
 
