@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from homenode.errors import HomenodeError, ScenarioError
 from homenode.planner import advise
 from homenode.planner.problem import problem_of
 from homenode.planner.questions import more
@@ -132,3 +133,45 @@ def test_cores_that_parts_cannot_share_are_chosen_anew(where: dict[str, object])
     for one in found:
         parts = [part for part in one.problem.scenario.partitions if part.name != "two"]
         assert [part.table.processors.cores for part in parts] == [4 // len(parts)] * len(parts)
+
+
+def granules(size: str, memory: str = "24 GiB", more: str = "") -> Scenario:
+    """One partition that touches nearly all of its memory, in granules of this size."""
+    text = CELLS[: CELLS.index('\n[[partition]]\nname = "two"')] + CELLS[CELLS.index("\n[run]") :]
+    text = text.format(one="cell1").replace('size = "8 GiB"', f'size = "{memory}"')
+    text = text.replace('os = "hp-ux"', 'os = "hp-ux", memory_used = "90 %"')
+    text = text.replace('"48 GiB"', f'"48 GiB"\nilm_granule = "{size}"\nclm_granule = "{size}"')
+    text = text.replace("count = 4, profile", "count = 8, profile").replace('"java"', '"specjbb"')
+    return Scenario.from_toml(text + more)
+
+
+def test_larger_granules_save_walks_for_pages(tmp_path: Path) -> None:
+    (best, *_) = advise(granules("128 MiB"), free=["granules"], out=tmp_path).best
+    (change,) = best.changes
+    assert told_change(change).startswith("memory of npar0 in granules of ")
+    assert change.path == "npartition.npar0.ilm_granule"
+    assert set(change.also.values()) == {change.after}
+    assert "address translation -" in change.why
+    assert (best.saving_cores.mean or 0) > (best.saving_cores.ci95 or 0)
+    assert any("vparcreate" in line for line in best.commands)
+    assert any("homenode export" in line for line in best.back)
+
+
+@pytest.mark.parametrize(("size", "memory"), [("1 GiB", "24 GiB"), ("128 MiB", "4 GiB")])
+def test_granules_that_hold_the_pages_stay(size: str, memory: str, tmp_path: Path) -> None:
+    """Neither are larger ones of use beyond all that a translation buffer reaches anyway."""
+    assert not advise(granules(size, memory), free=["granules"], out=tmp_path).best
+
+
+def test_granules_of_what_is_pinned_or_has_none_are_no_question() -> None:
+    with pytest.raises(HomenodeError, match="no virtual partitions that may change"):
+        advise(granules("128 MiB"), free=["granules"], pinned=["one"], confirm=False)
+    power = Scenario.from_toml(
+        '[machine]\nmodel = "ibm-power-770"\n[[partition]]\nname = "a"\nmemory = "8 GiB"\n'
+        'processors = { mode = "shared", entitlement = 1.0, virtual = 2 }\n'
+        'workload = { kind = "transactions", rate = "10/s", profile = "oltp" }\n'
+        '[run]\nduration = "1 s"\n[advise]\nfree = ["granules"]\n'
+    )
+    with pytest.raises(ScenarioError, match="no virtual partitions that may change") as told:
+        advise(power, confirm=False)
+    assert told.value.where is not None

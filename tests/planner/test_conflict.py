@@ -14,7 +14,7 @@ import pytest
 from homenode.model.estimate import Estimate
 from homenode.planner import advise
 from homenode.planner.advice import Answer, Named
-from homenode.planner.conflict import never_together
+from homenode.planner.conflict import never_together, smallest
 from homenode.planner.cost import Solved
 from homenode.planner.exact import Exact
 from homenode.planner.rules import Rule
@@ -41,7 +41,7 @@ def impossible(*, without: int | None = None) -> Scenario:
 
 @pytest.mark.parametrize("every", [0, 5000])
 def test_the_set_is_the_smallest(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("search", "advising"):
+    for place in ("search", "conflict"):
         monkeypatch.setattr(f"homenode.planner.{place}.EVERY", every)
     told = impossible()
     found = advise(told, confirm=False)
@@ -62,7 +62,7 @@ def test_the_set_is_the_smallest(every: int, monkeypatch: pytest.MonkeyPatch) ->
 def test_one_rule_that_nothing_keeps_comes_before_four_that_contradict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for place in ("search", "advising"):
+    for place in ("search", "conflict"):
         monkeypatch.setattr(f"homenode.planner.{place}.EVERY", 0)
     told = impossible().with_({"advise.headroom": "99 %"})
     found = advise(told, confirm=False)
@@ -140,14 +140,91 @@ def test_pins_belong_to_the_set_only_where_they_forbid_it() -> None:
     found = advise(told, confirm=False)
     assert [one.rule for one in found.conflict] == [
         "lpar1, lpar2 apart",
-        "pinned: nothing of lpar1, lpar2 changes",
+        "pinned: nothing of lpar1 changes",
+        "pinned: nothing of lpar2 changes",
     ]
     lines = told.text.splitlines()
-    assert found.conflict[1].where is not None
-    assert lines[(found.conflict[1].where.line or 0) - 1].startswith("pinned")
+    for one in found.conflict[1:]:
+        assert one.where is not None
+        assert lines[(one.where.line or 0) - 1].startswith("pinned")
     other = layouts.crowded('free = ["virtual"]\napart = [["lpar1", "lpar2"]]\npinned = ["lpar4"]')
     (one,) = advise(other, confirm=False).conflict
     assert one.rule.endswith("apart")
+
+
+def test_of_many_pins_only_those_that_are_in_the_way_belong_to_the_set() -> None:
+    """The first may move, and the second is pinned: one of the other two has to."""
+    told = layouts.crowded(
+        'free = ["home"]\nchanges = 2\napart = [["lpar1", "lpar2"], ["lpar3", "lpar4"]]\n'
+        'pinned = ["lpar2", "lpar3", "lpar4"]'
+    )
+    names = [one.rule for one in advise(told, confirm=False).conflict]
+    assert names == [
+        "lpar3, lpar4 apart",
+        "pinned: nothing of lpar3 changes",
+        "pinned: nothing of lpar4 changes",
+    ]
+
+
+def pairs_apart(count: int) -> Scenario:
+    """So many pairs in one drawer, each to be apart, by one change too few; and other wishes."""
+    names = [f"lpar{at}" for at in range(1, 2 * count + 1)]
+    apart = json.dumps([names[at : at + 2] for at in range(0, len(names), 2)])
+    return layouts.scenario(
+        *(layouts.partition(name, rate=40, virtual=4) for name in names),
+        advise=f'free = ["home"]\nslower = "100 %"\nheadroom = "5 %"\napart = {apart}\n'
+        f"changes = {count - 1}",
+    )
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_four_and_five_rules_contradict_each_other(count: int) -> None:
+    """Of spaces that are too large to go through."""
+    told = pairs_apart(count)
+    found = advise(told, confirm=False)
+    names = [one.rule for one in found.conflict]
+    assert len(names) == count + 1
+    assert sum(one.endswith("apart") for one in names) == count
+    assert names[0] == f"at most {count - 1} changes"
+    assert "no proof" not in found.told
+    more = told.with_({"advise.changes": count})
+    assert not advise(more, confirm=False).conflict
+
+
+def test_a_set_of_five_is_told_though_a_search_meets_one_of_six_first() -> None:
+    """Four that are all to be apart on three drawers are six rules; five others are fewer."""
+    told = pairs_apart(4)
+    names = ["lpar1", "lpar3", "lpar5", "lpar7"]
+    assert told.file.advise is not None
+    every = [*told.file.advise.apart, *map(list, itertools.combinations(names, 2))]
+    found = advise(told.with_({"advise.apart": every}), confirm=False)
+    assert len(found.conflict) == 5
+    six = advise(told.with_({"advise.apart": every, "advise.changes": 8}), confirm=False)
+    assert {one.rule for one in six.conflict} == {
+        f"{one}, {other} apart" for one, other in itertools.combinations(names, 2)
+    }
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_smallest_that_has_one_of_each(seed: int) -> None:
+    """Against all sets of up to five, and of some more."""
+    dice = random.Random(seed)
+    every = range(dice.randint(3, 10))
+    sets = {
+        frozenset(dice.sample(every, dice.randint(1, min(4, len(every)))))
+        for _ in range(dice.randint(0, 14))
+    }
+    sizes = range(len(every) + 1)
+    least = next(
+        size
+        for size in sizes
+        if any(all(one & {*some} for one in sets) for some in itertools.combinations(every, size))
+    )
+    found = smallest(sets)
+    assert found is not None
+    assert len(found) == least
+    assert all(one & {*found} for one in sets)
+    assert smallest({*sets, frozenset[int]()}) is None
 
 
 def random_rules(dice: random.Random) -> Scenario:
@@ -280,6 +357,8 @@ def test_what_simulations_never_keep_together_is_the_smallest_such_set() -> None
     assert never_together([broken("cab"), broken("bd")]) == (rules["b"],)
     assert never_together([broken("a"), broken("")]) == ()
     assert never_together([]) == ()
+    four = [broken(one) for one in "abcd"]
+    assert never_together(four) == tuple(rules.values())
 
 
 CAPPED_POOL = (

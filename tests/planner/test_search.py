@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import random
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,10 @@ from numpy.typing import NDArray
 from homenode.errors import ScenarioError
 from homenode.planner import advise
 from homenode.planner.choice import best_rows, trim
-from homenode.planner.confirm import Runs
-from homenode.planner.front import Asked, advised
 from homenode.planner.problem import Problem
 from homenode.planner.rules import excess_of
 from homenode.planner.search import Search
 from homenode.planner.solver import Figures, Solver
-from homenode.planner.space import Rows
 from homenode.simulate.scenario import Scenario
 
 FEW = """\
@@ -267,76 +263,6 @@ def test_the_same_seed_gives_the_same_answer(tmp_path: Path) -> None:
     other = advise(told, out=tmp_path / "two", jobs=2, seconds=3600, **asked)
     assert one.as_json() == other.as_json()
     assert one.best
-
-
-def test_a_time_that_binds_is_told() -> None:
-    found = advise(layouts.crowded(), seconds=1e-9, confirm=False)
-    assert found.late
-    assert "The time was over" in found.told
-
-
-def test_a_time_is_kept_however_long_a_layout_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither what is solved at once nor what simulations teach takes longer."""
-    problem = layouts.problem(layouts.crowded(), free=["home", "virtual"])
-    solve = problem.space.solver.solve
-
-    def slowly(options: NDArray[np.int64]) -> Figures:
-        time.sleep(0.01 * len(options))
-        return solve(options)
-
-    monkeypatch.setattr(problem.space.solver, "solve", slowly)
-    began = time.monotonic()
-    search = searched(problem, seconds=2.0)
-    search.stricter(search.limits, set(), 1)
-    assert search.late
-    assert time.monotonic() - began < 6.0
-    partitions = {search.space.variables[at].partition for at in np.nonzero(search.seen.rows)[1]}
-    assert partitions == {0, 1, 2, 3}
-    # What brings something by itself is looked at together too.
-    assert search.seen.changes.max() > 1
-    assert least(search) < search.seen.goal[search.seen.kept & (search.seen.changes == 1)].min()
-
-
-def test_a_time_that_ends_while_neighbours_are_made_ends_the_search() -> None:
-    """No look told of it, and the descent waited for what was known of rows that none came to."""
-
-    class Slow(Search):
-        def _single(self, row: Rows) -> Rows:
-            rows = super()._single(row)
-            if self._end is not None:
-                time.sleep(max(0.0, self._end - time.monotonic()) + 0.01)
-            return rows
-
-    problem = layouts.problem(layouts.crowded(), free=["home"])
-    search = Slow(problem.space, problem.cost, problem.rules, problem.goal, seconds=0.2)
-    ended = threading.Event()
-    thread = threading.Thread(target=lambda: (search.run(), ended.set()), daemon=True)
-    thread.start()
-    assert ended.wait(60)
-    assert search.late
-
-
-def test_what_follows_a_search_whose_time_is_over_is_said(tmp_path: Path) -> None:
-    said: list[str] = []
-    problem = layouts.problem(layouts.crowded(), free=["home"])
-    advised(problem, Asked(seconds=1e-9, say=said.append), Runs(out=tmp_path))
-    count = sum(not path.name.startswith(".") for path in tmp_path.iterdir())
-    follow = f"{3 * count} simulations follow, 3 of each layout (--no-simulate leaves them out)"
-    assert said == [f"the time of the search is over; {follow}"]
-    told = advised(problem, Asked(say=said.append), None)
-    assert told.best
-    assert len(said) == 1
-
-
-def test_a_time_that_does_not_bind_changes_nothing() -> None:
-    told = layouts.scenario(*(layouts.partition(f"lpar{n}") for n in (1, 2)))
-    searches = [
-        searched(layouts.problem(told, free=["virtual"]), rounds=1, seconds=seconds)
-        for seconds in (None, 3600.0)
-    ]
-    one, other = (search.seen for search in searches)
-    assert (one.rows == other.rows).all()
-    assert (one.goal == other.goal).all()
 
 
 def test_who_stops_it_gets_the_best_so_far(tmp_path: Path) -> None:

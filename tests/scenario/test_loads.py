@@ -164,6 +164,10 @@ WRONG = [
         DATABASE + BATCH.replace("instructions = 3e8", "instructions = 0.1"),
         "mine.toml:22:3: partition db: workload[1]: 0.1 instructions in 1 bursts take",
     ),
+    (
+        DATABASE + BATCH.replace("rate =", 'wait = "5 ms"\nrate ='),
+        'mine.toml:24:8: partition db: workload[1].wait = "5 ms": it waits between two',
+    ),
     ("workload = []\n", "mine.toml:15:12: partition db: workload = []: at least one entry"),
 ]
 
@@ -174,6 +178,11 @@ def test_what_is_wrong_is_told_where_it_stands(workloads: str, message: str) -> 
         load(HEAD + workloads).spec()
     assert message in str(wrong.value)
     assert str(wrong.value).startswith("mine.toml:")
+
+
+def test_one_burst_that_is_asked_for_stands_beside_a_wait() -> None:
+    """A sweep over bursts begins with one."""
+    load(HEAD + DATABASE + BATCH.replace("rate =", 'bursts = 1\nwait = "5 ms"\nrate =')).spec()
 
 
 def test_plain_processes_of_a_host_are_partitions_of_their_own() -> None:

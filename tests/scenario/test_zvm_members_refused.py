@@ -305,6 +305,23 @@ WRONG: list[Row] = [
     ),
     Row(
         "zvm",
+        "waits between bursts that there are not",
+        [
+            (
+                'role = "server"\nswitch = "tile"',
+                'workload = { kind = "transactions", rate = "2/s", wait = "5 ms" }',
+            ),
+            ('role = "client"', 'role = "loop"'),
+            ('kind = "web", profile = "web-small", file = "8 KiB", files = 2', 'kind = "idle"'),
+        ],
+        (
+            's.toml:31:58: partition big: virtual_machine server.workload.wait = "5 ms": it waits'
+            " between two bursts, and without bursts there is one; write bursts = 5, how many on"
+            " the mean, or leave wait out"
+        ),
+    ),
+    Row(
+        "zvm",
         "z/VM with another kind of work",
         [
             (

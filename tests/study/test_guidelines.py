@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -204,3 +205,20 @@ def test_a_wrong_study_is_refused(file: str, old: str, new: str, told: str, root
     with pytest.raises(StudyError) as refused:
         load_study("small", root)
     assert told in str(refused.value)
+
+
+def test_each_guideline_is_computed_by_what_is_named() -> None:
+    """The guide's table: rows of studies, and files of tests, that there are."""
+    root = Path(__file__).resolve().parents[2]
+    guide = (root / "docs" / "guides" / "advise.md").read_text(encoding="utf-8")
+    table = guide[guide.index("| guideline |") :].partition("\n\n")[0].splitlines()[2:]
+    assert len(table) >= 10
+    tests = {path.name for path in (root / "tests").rglob("test_*.py")}
+    for line in table:
+        told = re.findall(r"`([^`]+)`", line.split(" | ")[-1])
+        rows = [one.split(":") for one in told if ":" in one]
+        files = [one for one in told if one.endswith(".py")]
+        assert rows or files, line
+        for study, case in rows:
+            assert case in {one.case for one in load_study(study).published}, (study, case)
+        assert tests.issuperset(files), line

@@ -32,6 +32,7 @@ from homenode.errors import HomenodeError, Interrupted
 
 if TYPE_CHECKING:
     from homenode.planner.advice import Advice
+    from homenode.planner.questions import Most
     from homenode.simulate.scenario import Scenario
 
 
@@ -44,6 +45,7 @@ class Goal(enum.StrEnum):
     RESPONSE = "response"
 
 
+_SO_FAR = "interrupted: this is the best so far"
 _OPTIONS = {"pinned": "pin"}
 """Options that are not called like the key of [advise] they replace."""
 
@@ -63,7 +65,7 @@ FreeOption = Annotated[
         "--free",
         help="What may change: home, memory, entitlement, virtual, smt, capped, weight, pool,"
         " folding, throughput, cores, cpuset, pins, unparking, polarization, pages, tiles,"
-        " switches, guests, split, merge, machine.",
+        " switches, guests, split, merge, machine, granules.",
         metavar="WORDS",
     ),
 ]
@@ -93,7 +95,7 @@ BestOption = Annotated[
 ]
 TimeOption = Annotated[
     str | None,
-    typer.Option("--time", help='The most the search takes, such as "60 s".', metavar="TIME"),
+    typer.Option("--time", help='The most it takes, such as "60 s".', metavar="TIME"),
 ]
 SimulateOption = Annotated[bool, typer.Option(help="Simulate the best beside the layout as it is.")]
 AddOption = Annotated[
@@ -170,20 +172,27 @@ def advise(
     if picture is not None:
         _check_picture(picture, of_layouts=more is None and find is None)
     running = {"replications": replications, "jobs": jobs, "on": on, "out": out}
-    how = {"best": best, "seconds": time_of("--time", seconds), "seed": seed}
+    how = {"best": best, "seed": seed}
+    limit = time_of("--time", seconds)
     if more is not None or find is not None:
+        from homenode.report.advice import most_line
+
         with _as_options(asked):
-            _most(loaded, more, partition, asked, running if simulate else None, as_json=as_json)
+            runs = running if simulate else None
+            most = _most(loaded, more, partition, asked, limit, runs)
+        show_json(most.as_json()) if as_json else show_text(most_line(most))
+        if most.stopped:
+            raise Interrupted(_SO_FAR)
         return
     with _as_options(asked):
-        told = _advise(loaded, add, how, running if simulate else None, asked)
+        told = _advise(loaded, add, limit, how, running if simulate else None, asked)
     show_json(told.as_json()) if as_json else show_advice(told)
     if picture is not None:
         from homenode.report.advice_pictures import advice_picture
 
         draw(advice_picture(told), picture, dark=dark)
     if told.stopped:
-        raise Interrupted("interrupted: this is the best so far")
+        raise Interrupted(_SO_FAR)
 
 
 @contextmanager
@@ -228,10 +237,12 @@ def _one_question(**questions: object) -> None:
 def _advise(
     scenario: Scenario,
     add: Path | None,
+    limit: float | None,
     how: dict[str, Any],
     running: dict[str, Any] | None,
     asked: dict[str, Any],
 ) -> Advice:
+    from homenode.planner.budget import Budget
     from homenode.planner.confirm import Runs
     from homenode.planner.front import Asked, advised
     from homenode.planner.problem import problem_of
@@ -246,7 +257,8 @@ def _advise(
         def simulating(share: float, _: float | None) -> None:
             each(share, "simulating the best")
 
-        searching = Asked(each=each, say=_remark(scenario), **how)
+        # It begins once the program is read, which takes seconds on a busy machine.
+        searching = Asked(budget=Budget(limit), each=each, say=_remark(scenario), **how)
         runs = None if running is None else Runs(progress=simulating, **running)
         if add is not None:
             return best_place(scenario, add, searching, runs, **asked)
@@ -263,23 +275,21 @@ def _most(
     name: str | None,
     partition: str | None,
     asked: dict[str, Any],
+    limit: float | None,
     running: dict[str, Any] | None,
-    *,
-    as_json: bool,
-) -> None:
+) -> Most:
+    from homenode.planner.budget import Budget
     from homenode.planner.confirm import Runs
     from homenode.planner.questions import more, rate
-    from homenode.report.advice import most_line
 
     with progress_bar(f"asking {scenario.name}") as progress:
         runs = None if running is None else Runs(progress=progress, **running)
         say = _remark(scenario)
-        told = (
-            rate(scenario, partition, runs, say, **asked)
+        return (
+            rate(scenario, partition, runs, say, Budget(limit), **asked)
             if name is None
-            else more(scenario, name, runs, say, **asked)
+            else more(scenario, name, runs, say, Budget(limit), **asked)
         )
-    show_json(told.as_json()) if as_json else show_text(most_line(told))
 
 
 def show_advice(told: Advice) -> None:

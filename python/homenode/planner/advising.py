@@ -14,20 +14,20 @@ from homenode.model.numbers import with_interval
 from homenode.planner import advice as words
 from homenode.planner.advice import Advice, Answer, Named, Refusal
 from homenode.planner.answers import Answers
+from homenode.planner.budget import Budget, Until
 from homenode.planner.choice import EACH, SAME, Refused, best_rows, needed, refused, trim
 from homenode.planner.combining import Branch, Combining
 from homenode.planner.confirm import Groups, Runs, cores_of, is_sure, responses_of, saved
-from homenode.planner.conflict import conflict, is_freed, never_together
-from homenode.planner.exact import Exact
+from homenode.planner.conflict import conflict, exact_of, never_together
 from homenode.planner.lessons import lessons
 from homenode.planner.overload import Overload, overloads
 from homenode.planner.played import Played, Saying, say_nothing
 from homenode.planner.problem import Problem
 from homenode.planner.reasons import UNITS
 from homenode.planner.rules import Rule
-from homenode.planner.search import EVERY, Search
+from homenode.planner.search import Search
 from homenode.planner.space import Rows
-from homenode.planner.unseen import Unseen, joined, unseen
+from homenode.planner.unseen import Unseen, in_words, joined, unseen
 from homenode.planner.variants import Variant
 from homenode.simulate.run import Run
 from homenode.simulate.sweep.whole import InterruptedRuns
@@ -38,6 +38,8 @@ _MOST_TRIES = 8
 """The same where none holds so far,"""
 _WIDE = 3
 """and how many are chosen then at least."""
+_LONGER = 0.5
+"""Part of what is left of a limited time for going on, where nothing was found that is better."""
 _ALIKE = 1e-4
 """Difference of two limits that is none: solving leaves as much open."""
 _AGAIN = 2
@@ -63,6 +65,8 @@ class Advising:
     """Is told what comes after a search whose time is over."""
     answers: dict[int, Answers] = field(init=False)
     """By branch, the problem itself first."""
+    _cut: set[bytes] = field(default_factory=set)
+    """Layouts that were chosen, and for whose simulation there was no time."""
     _least: float = 0.0
     """What another change must bring, of the goal's figure."""
     _of_unseen: list[Rows] | None = None
@@ -89,20 +93,22 @@ class Advising:
     def advice(self, best: int) -> Advice:
         """The answer."""
         search = self.search
-        exact = self._exact()
-        search.run(self._starts(exact))
+        search.run(self._starts())
         for branch in self.variants:
-            if not self.stopped:
+            if not self.stopped and not self.budget.over:
                 branch.search.run()
         self._combine()
         if not any(one.search.seen.kept.any() for one in self._searched()) and not (
             self.stopped or self.late
         ):
-            rules = conflict(search, exact)
-            machine = [rule for rule in self.problem.rules if not rule.wished]
-            proven = exact is not None and exact.layout([*machine, *rules])[1]
-            return self._conflict(rules, proven=proven or search.proven)
-        answers = self._confirmed(best)
+            rules, proven = conflict(search, self.problem)
+            if rules or not search.seen.kept.any():
+                return self._conflict(rules, proven=proven)
+        try:
+            answers = self._confirmed(best)
+        except KeyboardInterrupt:  # while layouts were chosen: with those found so far, once more
+            self.search.stopped = True
+            answers = self._confirmed(best)
         self.refuted = tuple(one for one in answers[1:] if one.breaks)
         return self._told(answers[0], answers[1:], best)
 
@@ -115,31 +121,26 @@ class Advising:
         for tried in range(1, _MOST_TRIES + 1):
             self.search.each(1.0, "solving the best by themselves")
             chosen = self._chosen(width)
+            while not chosen and self.search.late and not self.stopped and not self.budget.over:
+                # What was to be simulated is not there: its time is for looking.
+                self.search.longer(self.budget.share(_LONGER))
+                chosen = self._chosen(width)
             chosen += self._leaner(chosen)
             chosen += self._unseen(chosen)
             now, *others = self._simulated([(0, self.problem.space.now()[0]), *chosen])
             good = good or any(self._is_better(one, now) for one in others)
             learnt = self._learnt()
-            over = self.stopped or not chosen or (good and tried >= _TRIES)
+            over = self.stopped or self.budget.over or not chosen or (good and tried >= _TRIES)
             if over or not (learnt or (not good and width < _WIDE)):
                 break
             width = best if good else max(best, _WIDE)
         return [now, *others]
 
-    def _say_what_follows(self, runs: Runs, layouts: int) -> None:
-        """Tell, after a search whose time is over, what that time does not count."""
-        if self.late and layouts:
-            each = runs.count(self.problem.scenario)
-            self.say(
-                f"the time of the search is over; {layouts * each} simulations follow, {each} of"
-                " each layout (--no-simulate leaves them out)"
-            )
-
     def _combine(self) -> None:
         """Searches variants on top of each other, and keeps those that are better than each."""
         now = float(self.search.seen.goal[0]) if self.search.begun else 0.0
         self._least = EACH * self.problem.wishes.told.worth * abs(now)
-        if self.branch_of is None or self.stopped:
+        if self.branch_of is None or self.stopped or self.budget.over:
             return
         combining = Combining(self.branches[0], self.variants, self.branch_of, self._least)
         for branch in combining.all():
@@ -149,6 +150,11 @@ class Advising:
             if branch.search.stopped or branch.search.late:
                 break
         self.unfit = (*self.unfit, *combining.left_out)
+
+    @property
+    def budget(self) -> Budget:
+        """The time that all of it shares."""
+        return self.search.budget
 
     @property
     def stopped(self) -> bool:
@@ -183,7 +189,7 @@ class Advising:
         """What is left of the first without changes each of which brings less than all together
         must: whether these bring anything is told by simulations, of both.
         """
-        if self.runs is None or not chosen or self.stopped:
+        if self.runs is None or not chosen or self.stopped or self.budget.over:
             return []
         at, row = chosen[0]
         search = self.branches[at].search
@@ -206,14 +212,12 @@ class Advising:
     def _look_at_unseen(self) -> list[Rows]:
         """The best few layouts of these partitions."""
         search, runs = self.search, self.runs
-        if runs is None or self.stopped or self.late or not self.unseen:
+        if runs is None or self.stopped or self.budget.over or not self.unseen:
             return []
-        look = Unseen(
-            self.problem, self.unseen, search.seed, search.seconds, search.each, runs.stop
-        )
+        look = Unseen(self.problem, self.unseen, search.seed, self.budget, search.each, runs.stop)
         found, over = look.rows(self.say)
         self.answers[0].by_runs |= {row.tobytes() for row in found}
-        search.stopped, search.late = over.stopped, over.late
+        search.stopped, search.late = over.stopped, search.late or over.late
         return found
 
     @functools.cached_property
@@ -293,45 +297,67 @@ class Advising:
         search.stricter(limits, search.forbidden | forbidden, _AGAIN)
         return True
 
-    def _exact(self) -> Exact | None:
-        """CP-SAT, where local search would have to look for what keeps a linear rule."""
-        wished = any(rule.linear is not None and rule.wished for rule in self.problem.rules)
-        large = self.problem.space.count > EVERY and not self.problem.space.solver.whole
-        return Exact(self.problem.space) if wished and large else None
-
-    def _starts(self, exact: Exact | None) -> list[Rows]:
+    def _starts(self) -> list[Rows]:
         """The layout that keeps all linear rules with the fewest changes."""
-        row = None if exact is None else exact.layout(self.problem.rules)[0]
+        rules = self.problem.rules
+        wished = any(rule.linear is not None and rule.wished for rule in rules)
+        exact = exact_of(self.problem.space) if wished else None
+        row = None if exact is None else exact.layout(rules)[0]
         return [] if row is None or not row.any() else [row]
 
     def _simulated(self, chosen: Sequence[tuple[int, Rows]]) -> list[Answer]:
-        """Answers of layouts, simulated as long as nobody stops it."""
+        """Answers of layouts, simulated as long as nobody stops it and there is time."""
         open_ones = [(at, row) for at, row in chosen if self.answers[at].run_of(row) is None]
         if self.runs is not None and not self.stopped:
-            self._say_what_follows(self.runs, len(open_ones))
-            layouts = [self.answers[at].problem.space.applied(row) for at, row in open_ones]
-            runs: Sequence[Run | None] = ()
-            try:
-                runs = self.runs.of(layouts)
-            except KeyboardInterrupt as cut:
-                self.search.stopped = True
-                runs = cut.runs if isinstance(cut, InterruptedRuns) else ()
-            for (at, row), run in zip(open_ones, runs, strict=False):
-                if run is None:
-                    continue
-                self.answers[at].runs[row.tobytes()] = (row, run)
-                if self.base is None:
-                    self._begin(run)
+            first = self._at_least(self.runs, open_ones)
+            self._play(self.runs, open_ones[:first])
+            until = Until(self.budget, self.runs.stop)
+            if not until.is_set():
+                self._play(replace(self.runs, stop=until), open_ones[first:], until)
+            left = {row.tobytes() for at, row in open_ones if self.answers[at].run_of(row) is None}
+            self._cut = left if until.by_time else set()
         return [self.answers[at].of(row) for at, row in chosen]
+
+    def _at_least(self, runs: Runs, layouts: Sequence[tuple[int, Rows]]) -> int:
+        """How many of these are simulated whatever the time: where it is limited, that of now and
+        one beside it.
+        """
+        told = self.answers.values()
+        known = sum(run is not self.base for one in told for _, run in one.runs.values())
+        if not self.budget.is_limited or known:
+            return 0
+        count = min(2 if self.base is None else 1, len(layouts))
+        if self.budget.over and len(layouts) == 1 and self.base is None:
+            return 0  # that of now alone confirms nothing
+        if self.budget.over and count:
+            each = runs.count(self.problem.scenario)
+            self.say(
+                f"the time is over; {count * each} simulations follow, {each} of each layout, for"
+                " without one nothing is confirmed (--no-simulate leaves them out)"
+            )
+        return count
+
+    def _play(
+        self, how: Runs, layouts: Sequence[tuple[int, Rows]], until: Until | None = None
+    ) -> None:
+        """Simulate layouts, all of them unless it is stopped."""
+        runs: Sequence[Run | None] = ()
+        try:
+            runs = how.of([self.answers[at].problem.space.applied(row) for at, row in layouts])
+        except KeyboardInterrupt as cut:
+            self.search.stopped = until is None or not until.by_time
+            runs = cut.runs if isinstance(cut, InterruptedRuns) else ()
+        for (at, row), run in zip(layouts, runs, strict=False):
+            if run is None:
+                continue
+            self.answers[at].runs[row.tobytes()] = (row, run)
+            if self.base is None:
+                self._begin(run)
 
     def _conflict(self, rules: Sequence[Rule], *, proven: bool) -> Advice:
         """That no layout keeps all rules, and which of them contradict each other."""
         now = self._simulated([(0, self.problem.space.now()[0])])[0]
         named = [Named(rule.name, rule.where) for rule in rules]
-        pins = self.problem.wishes.told.pinned
-        if pins and is_freed(self.search, self.problem.unpinned(), rules):
-            where = self.problem.wishes.where("pinned")
-            named.append(Named(f"pinned: nothing of {listed(pins)} changes", where))
         told = f"No layout keeps all rules. Not together: {listed(map(str, named), 20)}."
         if len(named) < 2:
             what = named[0] if named else "the rules of the machine itself"
@@ -343,6 +369,8 @@ class Advising:
     def _told(self, now: Answer, others: Sequence[Answer], best: int) -> Advice:
         # What held while the search went on counts as much as what was chosen last.
         every = [*others, *(one for one in self._tried() if one not in others)]
+        if self._cut:
+            every = [one for one in every if one.run is not None]
         good = [one for one in every if self._is_better(one, now)]
         good = self._fewest_first(self._told_apart(sorted(good, key=self._rank)))[:best]
         refusals = self._refusals((good[0].saving.mean or 0.0) if good else 0.0)
@@ -433,15 +461,15 @@ class Advising:
 
     def _nothing(self, now: Answer, others: Sequence[Answer]) -> str:
         """Why nothing is advised."""
-        if self.late or self.stopped:
+        if self.late or self.stopped or self._cut:
             return "Nothing better was found so far."
         if now.breaks:
             return f"No beneficial move, though this does not hold now: {'; '.join(now.breaks)}."
         worth = f"{100 * self.problem.wishes.told.worth:g} % of the {self._goal}"
         others = others or self._tried()
         if not others:
-            whose = listed(self.unseen, 6)
-            blind = f" The solver does not know how long {whose} would answer." if whose else ""
+            blind = in_words(self.problem, self.unseen) if self.unseen else ""
+            blind = blind and f" {blind[0].upper()}{blind[1:]}."
             return f"No beneficial move: nothing saves {worth}.{blind}"
         how = "solved by itself" if self.runs is None else "simulated"
         sound = [one for one in others if not one.breaks]
@@ -520,6 +548,8 @@ class Advising:
             told += f" No other layout was found that can be: {why}."
         if self.late:
             told += " The time was over before the search was: more of it may find more."
+        if self._cut:
+            told += f" There was no time to simulate {len(self._cut)} more that were chosen."
         if self.stopped:
             told += " It was interrupted: this is the best so far."
         return Advice(
@@ -536,7 +566,7 @@ class Advising:
             conflict,
             sum(int(np.size(one.search.seen.goal)) for one in self._searched()),
             all(one.search.proven for one in self.branches) and self.branch_of is None,
-            self.late,
+            self.late or bool(self._cut),
             self.stopped,
             simulated=isinstance(solver, Played),
             unfit=tuple(self.unfit),

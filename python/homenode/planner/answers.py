@@ -144,12 +144,18 @@ class Answers:
     def _varied(self, step: Variant, run: Run | None, base: Run | None) -> Change:
         """A step to the variant, with the cores before and after of those that it is about."""
         first = self.problem if self.first is None else self.first
-        told = (one for one in first.scenario.partitions if one.table.name == step.name)
+        told = (
+            one
+            for one in first.scenario.partitions
+            if step.name in (one.table.name, one.in_cells and one.in_cells.npartition.name)
+        )
         names = {one.name for one in told}
         groups = [one for one in self.groups if step.word == "machine" or names & {*one[0]}]
-        reason = (
-            "" if run is None or base is None else of_groups(groups, run, base, self.problem.held)
-        )
+        reason = ""
+        if run is not None and base is not None and step.word == "granules" and len(names) == 1:
+            reason = why("", min(names), run, base)
+        elif run is not None and base is not None:
+            reason = of_groups(groups, run, base, self.problem.held)
         what = (step.word, step.path, step.before, step.after)
         return Change(step.name, *what, reason, step.also)
 

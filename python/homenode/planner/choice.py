@@ -5,7 +5,6 @@ nothing, and none that another beats in everything.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,13 +51,13 @@ def best_rows(search: Search, worth: float, count: int, first: Seen | None = Non
     most = now - worth * abs(now) if base.kept[0] else np.inf
     each = EACH * worth * abs(now)
     found: dict[bytes, Rows] = {}
-    began = time.monotonic()
+    began, clock = search.budget.clock(), search.budget.clock
     first_ones = _first(search, seen, most)
     each_count = _of_each_count(seen, most)
     # Where time is short, those with few changes come before others as good as the best.
     order = [*first_ones[:1], *each_count] if search.late else [*first_ones, *each_count]
     for row in order:
-        if found and search.allowed is not None and time.monotonic() - began > search.allowed:
+        if found and search.allowed is not None and clock() - began > search.allowed:
             break
         # What a value nearer to now leaves of a change may be nothing.
         trimmed = trim(search, nearest_values(search, trim(search, row, each), each), each)

@@ -100,6 +100,11 @@ def _made_anew(before: Run, after: Run, changes: Sequence[Change]) -> Iterator[s
         yield f"# No command moves partitions to {after.spec['machine']['name']}:"
         yield f"# `homenode export {after.id} --as {form}` {writes}"
         return
+    if any(one.word == "granules" for one in changes):
+        yield "# Granules are set by the first vparcreate, which makes the database:"
+        yield f"# `homenode export {after.id} --as vpars` {_CREATED['dedicated'][1]}"
+        yield from _as_comments([one for one in changes if one.word not in VARIANTS])
+        return
     gone, new = (
         [name for name in one.partitions if name not in other.partitions]
         for one, other in ((before, after), (after, before))

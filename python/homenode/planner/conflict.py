@@ -1,127 +1,182 @@
-"""Where no layout keeps all rules: the fewest of them that already contradict each other."""
+"""Where no layout keeps all rules: the fewest of them that already contradict each other.
+
+Every layout breaks some of them, so that a set of which none keeps all has one of those in it,
+whichever the layout. The smallest that has one of each layout's which was looked at is the smallest
+there is, unless a layout turns up that keeps it; then what that one breaks counts as well.
+"""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from homenode.planner.advice import Answer, Named
 from homenode.planner.exact import Exact
 from homenode.planner.problem import Problem
-from homenode.planner.rules import Rule
-from homenode.planner.search import Search, nearly
+from homenode.planner.rules import SLACK, Rule
+from homenode.planner.search import EVERY, Search, Seen, nearly
+from homenode.planner.solver import Floats
+from homenode.planner.space import Rows, Space
 
-_SMALL = 3
-"""Sets up to which all are tried."""
-_LOOKED_FOR = 40
-"""Of them, how many layouts are looked for at most, where not every one was looked at."""
+_LOOKED_FOR = 60
+"""Sets that are looked for a layout of at most, where not every one was looked at; beyond, one of
+which none can be left out is as good.
+"""
 _ROUNDS = 2
 _FEW = 50
 """Layouts that are looked at again where each is simulated."""
+_Set = frozenset[int]
 
 
-def conflict(search: Search, exact: Exact | None) -> list[Rule]:
-    """The fewest wished rules of which no layout was found that keeps them all; empty where some
-    layout keeps all. Of more than `_SMALL` one was found for all but any one of them.
+def conflict(search: Search, problem: Problem) -> tuple[list[Rule], bool]:
+    """The fewest wished rules of which no layout was found that keeps them all, a partition of
+    which nothing may change counted as one of them, and whether it is proven that there is none. No
+    rules where those of the machine are the matter, or where some layout keeps all, which the
+    search has seen then.
     """
-    wished = [at for at, rule in enumerate(search.rules) if rule.wished]
-    if _is_kept(search, wished, exact):
-        return []
-    left = [*wished]
-    for at in wished:
-        less = [one for one in left if one != at]
-        if not _is_kept(search, less, exact):
-            left = less
-    fewest = next(_fewer(search, wished, len(left), exact), left)
-    return [search.rules[at] for at in fewest]
-
-
-def _fewer(
-    search: Search, wished: Sequence[int], than: int, exact: Exact | None
-) -> Iterator[Sequence[int]]:
-    """Sets of fewer rules than that of which no layout is found: of many nobody saw one, and so
-    many are looked for.
-    """
-    open_ones = (one for one in _sets(wished) if len(one) < than and not _is_seen(search, one))
-    most = None if search.proven else _LOOKED_FOR
-    for chosen in itertools.islice(open_ones, most):
-        if not _is_kept(search, chosen, exact):
-            yield chosen
-
-
-def is_freed(search: Search, unpinned: Problem, rules: Collection[Rule]) -> bool:
-    """Whether a layout keeps these rules, and those of the machine, once nothing is pinned."""
-    names = {rule.name for rule in rules}
-    asked = [rule for rule in unpinned.rules if not rule.wished or rule.name in names]
-    row = Exact(unpinned.space).layout(asked)[0]
-    whole = unpinned.space.solver.whole
-    again = Search(
-        unpinned.space,
-        unpinned.cost,
-        asked,
-        unpinned.goal,
-        seed=search.seed,
-        rounds=_ROUNDS,
-        most=_FEW if whole else None,
+    free = problem.unpinned() if problem.wishes.told.pinned else problem
+    pins = [*_pins(problem, free.space)]
+    rules = [*(free.rules if pins else search.rules), *pins]
+    whole = free.space.solver.whole
+    finding = _Finding(
+        Search(
+            free.space,
+            free.cost,
+            rules,
+            search.goal,
+            seed=search.seed,
+            rounds=_ROUNDS,
+            most=_FEW if whole else None,
+        ),
+        exact_of(free.space),
+        proven=search.proven and not pins,
     )
-    return bool(again.run([] if row is None else [row]).kept.any())
+    none = np.zeros((len(search.seen.rows), len(pins)))
+    finding.learn(search.seen, np.concatenate([search.seen.excess, none], axis=1))
+    if not pins:
+        finding.starts = [row[None, :] for row in nearly(search.seen, range(len(rules)))]
+    chosen = finding.fewest()
+    if finding.keeps_all is not None and not pins:
+        search.look(finding.keeps_all)
+    return [rules[at] for at in chosen], finding.proven
+
+
+def exact_of(space: Space) -> Exact | None:
+    """CP-SAT, where local search would have to look for what keeps a linear rule."""
+    return None if space.solver.whole or space.count <= EVERY else Exact(space)
+
+
+def _pins(problem: Problem, space: Space) -> Iterator[Rule]:
+    """For each partition of which nothing may change, that it does not, in a space where it may."""
+    for row, name in enumerate(problem.wishes.told.pinned):
+        index = problem.cost.names.index(name)
+        own = [at for at, one in enumerate(space.variables) if one.partition == index]
+        yield Rule(
+            f"pinned: nothing of {name} changes",
+            lambda s, own=own: (s.rows[:, own] > 0).any(axis=1).astype(float),  # type: ignore[misc]
+            problem.wishes.where("pinned", row),
+            linear=("pinned", index),
+        )
+
+
+@dataclass
+class _Finding:
+    """What layouts are known to break, by places of rules."""
+
+    search: Search
+    """Not begun: how layouts are looked for."""
+    exact: Exact | None
+    proven: bool
+    """Whether nothing keeps what is told, for every layout was looked at, or by CP-SAT."""
+    starts: list[Rows] = field(default_factory=list)
+    keeps_all: Rows | None = None
+    sets: set[_Set] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        rules = self.search.rules
+        self.wished = [at for at, rule in enumerate(rules) if rule.wished]
+        self.machine = [at for at, rule in enumerate(rules) if not rule.wished]
+
+    def learn(self, seen: Seen, excess: Floats) -> None:
+        """Take what layouts that can be break."""
+        broken = excess > SLACK
+        able = ~broken[:, self.machine].any(axis=1) & ~seen.forbidden
+        wished = np.unique(broken[able][:, self.wished], axis=0)
+        self.sets |= {frozenset(self.wished[at] for at in np.flatnonzero(row)) for row in wished}
+
+    def fewest(self) -> Sequence[int]:
+        """The smallest set of wished rules of which no layout keeps all; none where one does."""
+        for _ in range(_LOOKED_FOR):
+            chosen = smallest(self.sets)
+            if chosen is None or not self._is_kept(chosen):
+                return chosen or ()
+        left = self.wished
+        for at in self.wished:
+            less = [one for one in left if one != at]
+            if all(one & {*less} for one in self.sets) and not self._is_kept(less):
+                left = less
+        return left
+
+    def _is_kept(self, chosen: Collection[int]) -> bool:
+        """Whether a layout is found that keeps these rules, and those of the machine."""
+        if self.proven:
+            return False
+        asked = [*self.machine, *chosen]
+        starts = [*self.starts]
+        if self.exact is not None:
+            row, disproved = self.exact.layout([self.search.rules[at] for at in asked])
+            if disproved:
+                self.proven = True
+                return False
+            starts += [] if row is None else [row]
+        again = replace(self.search, _parts=[], _excess=[], _places=[], _scores={}, _towards={})
+        again.limits = np.full(len(again.rules), np.inf)
+        again.limits[asked] = SLACK
+        seen = again.run(starts)
+        self.learn(seen, seen.excess)
+        self.proven = again.proven
+        whole = seen.kept & ~(seen.excess > SLACK).any(axis=1)
+        if whole.any():
+            self.keeps_all = seen.rows[whole][:1]
+        return not again.proven and bool(seen.kept.any())
+
+
+def smallest(sets: Collection[_Set]) -> tuple[int, ...] | None:
+    """The smallest set that has one of each of these, or None where one of them is empty."""
+    if not all(sets):
+        return None
+    order = sorted(sets, key=lambda one: (len(one), sorted(one)))
+    least = [one for at, one in enumerate(order) if not any(less <= one for less in order[:at])]
+    sizes = range(1 + len(least))
+    return next(found for size in sizes if (found := _of_size(least, size)) is not None)
+
+
+def _of_size(sets: Sequence[_Set], size: int) -> tuple[int, ...] | None:
+    """A set of at most so many that has one of each of these, or None."""
+    if not sets:
+        return ()
+    apart, taken = 0, _Set()
+    for one in sets:
+        if not one & taken:
+            apart, taken = apart + 1, taken | one
+    if apart > size or not all(sets):
+        return None
+    first, *_ = sets
+    without = _Set()
+    for at in sorted(first):
+        # Whoever was tried is in none of the sets that are left to find.
+        left = [one - without for one in sets if at not in one]
+        rest = _of_size(left, size - 1)
+        if rest is not None:
+            return tuple(sorted((at, *rest)))
+        without |= {at}
+    return None
 
 
 def never_together(answers: Sequence[Answer]) -> tuple[Named, ...]:
-    """The fewest rules, up to three, of which none of these layouts keeps all; none where one
-    breaks nothing.
-    """
-    broken = [{*one.lacks} for one in answers]
-    if not broken or not all(broken):
-        return ()
+    """The fewest rules of which none of these layouts keeps all; none where one breaks nothing."""
     names = list(dict.fromkeys(named for one in answers for named in one.lacks))
-    for size in range(1, _SMALL + 1):
-        for chosen in itertools.combinations(names, size):
-            if all(one & {*chosen} for one in broken):
-                return chosen
-    return ()
-
-
-def _sets(wished: Collection[int]) -> Iterator[tuple[int, ...]]:
-    """The small ones first."""
-    for size in range(1, _SMALL + 1):
-        yield from itertools.combinations(wished, size)
-
-
-def _asked(search: Search, chosen: Collection[int]) -> list[int]:
-    """These rules, and those of the machine."""
-    return [at for at, rule in enumerate(search.rules) if not rule.wished or at in chosen]
-
-
-def _is_seen(search: Search, chosen: Collection[int]) -> bool:
-    """Whether a layout that was looked at keeps them."""
-    return bool((~search.seen.broken[:, _asked(search, chosen)].any(axis=1)).any())
-
-
-def _is_kept(search: Search, chosen: Collection[int], exact: Exact | None) -> bool:
-    """Whether a layout keeps these rules, and those of the machine."""
-    if _is_seen(search, chosen):
-        return True
-    if search.proven:
-        return False
-    asked, seen = _asked(search, chosen), search.seen
-    rules = [search.rules[at] for at in asked]
-    starts = [row[None, :] for row in nearly(seen, asked)]
-    if exact is not None:
-        row, disproved = exact.layout(rules)
-        if disproved:
-            return False
-        starts += [] if row is None else [row]
-    again = replace(
-        search,
-        rules=rules,
-        rounds=_ROUNDS,
-        seconds=None,
-        most=_FEW if search.space.solver.whole else None,
-        _parts=[],
-        _excess=[],
-        _places=[],
-        _scores={},
-    )
-    return bool(again.run(starts).kept.any())
+    sets = {frozenset(map(names.index, one.lacks)) for one in answers}
+    return tuple(names[at] for at in smallest(sets) or ())

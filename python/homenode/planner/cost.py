@@ -87,6 +87,16 @@ class Cost:
     ) -> Solved:
         """What they cost, each solved by itself if `exactly`; of unsound rows nothing counts."""
         figures = self.solver.exactly(options) if exactly else self.solver.solve(options)
+        return self.priced(rows, options, sound, figures)
+
+    def priced(
+        self,
+        rows: NDArray[np.int64],
+        options: NDArray[np.int64],
+        sound: NDArray[np.bool_],
+        figures: Figures,
+    ) -> Solved:
+        """What rows with these figures cost."""
         whole, parts = np.zeros((2, len(rows)))
         for one in self.licences:
             whole += self.licensed(one, options) * one.cost
@@ -155,8 +165,8 @@ class Cost:
 
     def _by_pool(self, licence: Licence, options: NDArray[np.int64]) -> Floats:
         active = float(self.solver.spec["machine"]["active_cores"])
-        pools = self.solver.spec["pools"]
-        held = np.zeros((len(options), len(pools) + 1))
+        limits = self.solver.most_of_pools(options)
+        held = np.zeros((len(options), limits.shape[1] + 1))
         dedicated = np.zeros(len(options))
         tell = self.solver.features.column
         for index, name in enumerate(self.names):
@@ -166,16 +176,8 @@ class Cost:
                 capped = tell(index, "capped", options)
                 most = np.where(capped, tell(index, "entitlement", options), virtual)
                 held[np.arange(len(options)), pool] += most  # -1, of the dedicated, is the last
-        limits = [*map(_most_of, pools), np.inf]
-        room = np.minimum(np.array(limits), (active - dedicated)[:, None])
-        room[:, -1] = np.inf
-        return np.asarray(np.minimum(held, room).sum(axis=1))
-
-
-def _most_of(pool: Any) -> float:
-    """The most cores that a pool's partitions can use: its maximum, those of its type."""
-    told = [pool["maximum"], None if pool.get("cores") is None else len(pool["cores"])]
-    return min((float(one) for one in told if one is not None), default=np.inf)
+        room = np.minimum(limits, (active - dedicated)[:, None])
+        return np.asarray(np.minimum(held[:, :-1], room).sum(axis=1) + held[:, -1])
 
 
 def _now(solver: Solver) -> Now:

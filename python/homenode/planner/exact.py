@@ -159,6 +159,10 @@ class Exact:
     def _changes(self, model: Any, choices: Sequence[_Choice], most: int) -> None:
         model.add(sum(one.changes * one.chosen for one in choices) <= most)
 
+    def _pinned(self, model: Any, choices: Sequence[_Choice], index: int) -> None:
+        own = (one.changes * one.chosen for one in choices if one.partition == index)
+        model.add(sum(own) == 0)
+
     def _apart(self, model: Any, choices: Sequence[_Choice], members: Sequence[int]) -> None:
         only = [one for one in choices if one.partition in members]
         for node in range(len(self.now[0].nodes)):

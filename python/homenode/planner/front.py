@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 from homenode.model.scenario import Scenario
 from homenode.planner.advice import Advice
 from homenode.planner.advising import Advising
+from homenode.planner.budget import Budget
 from homenode.planner.combining import MOST as COMBINED
 from homenode.planner.combining import Branch
 from homenode.planner.confirm import Runs
@@ -31,6 +31,10 @@ MOST = 3
 """Layouts that are simulated and told."""
 _ROUNDS = 2
 """Times that the search of a variant begins anew."""
+_SEARCHED, _ALONE = 0.3, 0.5
+"""Parts of a limited time for searching, where simulations follow and where none do: choosing what
+is told takes up to as long again, and a quarter.
+"""
 _LEAST = 12
 """Layouts of each of several searches that are simulated at least."""
 
@@ -54,19 +58,20 @@ def advise(
     """The layout that costs least, beside the layout as it is.
 
     `asked` are keys of the scenario's table `[advise]`, which they replace, such as `goal="cores"`
-    and `free=["home"]`. At most `best` layouts are told; `seconds` limits the search, not the
-    simulations, which `confirm=False` leaves out and which `jobs` processes or the cluster `on` do,
-    as those of `run_sweep`: what is kept in `out` is not simulated again. `seed` is that of the
-    search; the scenario's own if not given. `each` is told how far it is [0..1], and in words; once
-    `stop` is set, the best so far is told.
+    and `free=["home"]`. At most `best` layouts are told; `seconds` limits all of it, but for the
+    simulations of one layout beside that of now. `confirm=False` leaves these out; `jobs` processes
+    or the cluster `on` do them, as `run_sweep`: what is kept in `out` is not simulated again.
+    `seed` is that of the search; the scenario's own if not given. `each` is told how far it is
+    [0..1], and in words; once `stop` is set, the best so far is told.
 
     Raises `HomenodeError` for what cannot be asked of this machine. That no layout keeps all rules
     is an answer: `conflict` holds the fewest rules that contradict each other, or that no
     layout kept together that was simulated.
     """
+    budget = Budget(seconds)
     return advised(
         problem_of(scenario, asked),
-        Asked(best, seconds, seed, rounds, each, stop),
+        Asked(best, budget, seed, rounds, each, stop),
         Runs(replications, jobs, on, out, _simulating(each), stop) if confirm else None,
     )
 
@@ -76,7 +81,7 @@ class Asked:
     """How a search goes about; see `advise`."""
 
     best: int = MOST
-    seconds: float | None = None
+    budget: Budget = field(default_factory=Budget)
     seed: int | None = None
     rounds: int = ROUNDS
     each: Telling = lambda _, __: None
@@ -98,7 +103,6 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
 
     Where nothing gives an overloaded partition room, the others are advised with it as it is.
     """
-    began = time.monotonic()
     say_if_played(problem.space.solver, asked.say)
     first, told = _searched(problem, asked, runs, base)
     over = first.overloads()
@@ -110,8 +114,6 @@ def advised(problem: Problem, asked: Asked, runs: Runs | None, base: Run | None 
     if rest is None:
         named = "".join(f"{one}. " for one in over)
         return replace(told, told=named + told.told, overloaded=tuple(over))
-    if asked.seconds is not None:
-        asked = replace(asked, seconds=max(0.0, asked.seconds - (time.monotonic() - began)))
     others = advised(rest, replace(asked, say=say_nothing), runs, first.base)
     forbids = broken - {one.rule for one in stuck} or first.in_the_way(stuck)
     forbids = forbids or _nearest(problem, stuck, asked) or _nearest_seen(first, stuck)
@@ -131,13 +133,12 @@ def _nearest(problem: Problem, stuck: Sequence[Overload], asked: Asked) -> set[s
     """
     if isinstance(problem.space.solver, Played):
         return set()
-    began, rules = time.monotonic(), {one.partition: one.rule for one in stuck}
+    rules = {one.partition: one.rule for one in stuck}
     broken_now = {name for name, _ in _broken(problem, problem.space.now())[0]}
     nearest: dict[str, float] | None = None
     for at, variable in enumerate(problem.space.variables):
         own = rules.get(problem.cost.names[variable.partition])
-        late = asked.seconds is not None and time.monotonic() - began > asked.seconds
-        if own is None or late or (asked.stop is not None and asked.stop.is_set()):
+        if own is None or asked.budget.over or (asked.stop is not None and asked.stop.is_set()):
             continue
         rows = changed(problem.space.now()[0], at, variable.first_numbers())
         for broken in _broken(problem, rows):
@@ -178,7 +179,7 @@ def _searched(
     """
     first = _advising(problem, asked, runs, base)
     told = first.advice(asked.best)
-    unlimited = asked.seconds is None and not told.proven
+    unlimited = not asked.budget.is_limited and not told.proven
     if not unlimited or first.is_mended(told) or not first.overloads():
         return first, told
     seed = problem.scenario.timing.seed if asked.seed is None else asked.seed
@@ -197,20 +198,19 @@ def _advising(problem: Problem, asked: Asked, runs: Runs | None, base: Run | Non
     variants = [*varying.all()]
     combined = len({one.of_what for one in variants}) > 1
     searches = 1 + len(variants) + (COMBINED if combined else 0)
-    if asked.seconds is not None:
-        asked = replace(asked, seconds=asked.seconds / searches)
+    seconds = asked.budget.share((_ALONE if runs is None else _SEARCHED) / searches)
     less = replace(asked, rounds=min(_ROUNDS, asked.rounds))
 
     def branch_of(one: Variant) -> Branch:
-        return Branch(one.problem, _search(one.problem, less, searches), one)
+        return Branch(one.problem, _search(one.problem, less, searches, seconds), one)
 
     branches = [branch_of(one) for one in variants]
-    search = _search(problem, asked, searches)
+    search = _search(problem, asked, searches, seconds)
     more = branch_of if combined else None
     return Advising(problem, search, runs, base, branches, varying.unfit, more, asked.say)
 
 
-def _search(problem: Problem, asked: Asked, searches: int) -> Search:
+def _search(problem: Problem, asked: Asked, searches: int, seconds: float | None) -> Search:
     most = problem.space.solver.most
     return Search(
         problem.space,
@@ -220,7 +220,8 @@ def _search(problem: Problem, asked: Asked, searches: int) -> Search:
         most=None if most is None else max(most // searches, _LEAST),
         seed=problem.scenario.timing.seed if asked.seed is None else asked.seed,
         rounds=asked.rounds,
-        seconds=asked.seconds,
+        seconds=seconds,
+        budget=asked.budget,
         each=asked.each,
         stop=asked.stop,
     )

@@ -20,7 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homenode.model.spec import Spec
-from homenode.planner.solver import COLUMNS, NONE, Figures, Solver, features_of
+from homenode.planner.solver import (
+    COLUMNS,
+    NONE,
+    Figures,
+    Floats,
+    Solver,
+    features_of,
+    most_of_pools,
+)
 from homenode.simulate.answers import Answer
 from homenode.simulate.engine import load_engine
 from homenode.simulate.kept.metrics import METRICS
@@ -73,6 +81,10 @@ class Together(Solver):
         """The engine's input of a layout."""
         return self._specs[next(iter(options))]
 
+    def most_of_pools(self, options: NDArray[np.int64]) -> Floats:
+        """Of each row: who has cores of its own leaves fewer, or more, to a pool."""
+        return most_of_pools([self._specs[int(row[0])] for row in options])
+
     def exactly(self, options: NDArray[np.int64]) -> Figures:
         """The same: each is solved by itself."""
         return self.solve(options)
@@ -98,6 +110,8 @@ class Played(Together):
         self.why = why
         self.replications = replications
         """Those of each layout, of which the mean is taken."""
+        self._each: dict[int, list[list[tuple[float, ...]]]] = {}
+        """By number, the figures of each replication."""
 
     def solve(self, options: NDArray[np.int64]) -> Figures:
         """The same as of layouts that are solved."""
@@ -105,6 +119,23 @@ class Played(Together):
         found = super().solve(options)
         self.each_s = self.each_s or time.monotonic() - began
         return found
+
+    def further(self, options: NDArray[np.int64], count: int) -> list[Figures]:
+        """So many replications more of rows that were solved, and of each row the figures of all of
+        its replications, a row each; those of the same number see the same arrivals.
+        """
+        numbers = [int(row[0]) for row in options]
+        first = [self.replications.start + len(self._each[one]) for one in numbers]
+        asked = [
+            (number, begin + at)
+            for number, begin in zip(numbers, first, strict=True)
+            for at in range(count)
+        ]
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            found = pool.map(lambda one: _played(self._specs[one[0]], one[1]), asked)
+            for (number, _), told in zip(asked, found, strict=True):
+                self._each[number].append(told)
+        return [self._table(self._each[one]) for one in numbers]
 
     def notice(self, *, searched: bool = True) -> str:
         """What whoever waits for the answer should know before: of a search, which simulates some
@@ -123,6 +154,7 @@ class Played(Together):
 
     def _figures_of(self, number: int) -> list[tuple[float, ...]]:
         each = [_played(self._specs[number], one) for one in self.replications]
+        self._each[number] = each
         mean = np.mean(np.array(each), axis=0)
         steady = COLUMNS.index("steady")
         mean[:, steady] = mean[:, steady] == 1.0

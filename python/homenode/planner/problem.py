@@ -109,7 +109,7 @@ def problem_of(
             f"{told.name} changes during its run",
             next_step="leave [[change]] out: advice is for one layout",
         )
-    solver = _solver(told.spec())
+    solver = _solver(told.spec(), wishes)
     solver.tells_p95 = any(one.p95 is not None for one in wishes.told.limit)
     cost = Cost(solver, wishes.told.licence, float(told.machine.memory.maximum.value), held, now)
     variables = variables_of(told, wishes, _uses(solver), held, searched=searched)
@@ -130,11 +130,17 @@ def _uses(solver: Solver) -> list[tuple[float, float]]:
     return found
 
 
-def _solver(spec: Spec) -> Solver:
+def _solver(spec: Spec, wishes: Wishes) -> Solver:
     """The steady solver; where it does not know the layout, simulations."""
     on_host = spec["machine"]["hypervisor"]["policy"] in HOST_POLICIES
     parks = any(zvm_of(one) is not None for one in spec["partitions"])
+    # Cores that one has for itself are none of its type's pool, under PR/SM, where all share it.
+    typed = any(pool.get("cores") is not None for pool in spec["pools"])
+    divides = typed and any(
+        word == "cores" or word.endswith(".cores")
+        for word in (*wishes.told.free, *wishes.told.values)
+    )
     try:
-        return Together(spec) if on_host or parks else Solver(spec)
+        return Together(spec) if on_host or parks or divides else Solver(spec)
     except NotSolvedError as fault:
         return Played(spec, fault.why)

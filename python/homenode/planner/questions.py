@@ -4,6 +4,7 @@ how much more load it takes.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from homenode.model.scenario.paths import spelt
 from homenode.model.scenario.placed import PlacedPartition
 from homenode.model.scenario.places import name_of_chip, node_word
 from homenode.planner.advice import Advice
+from homenode.planner.budget import Budget
 from homenode.planner.commands import added
 from homenode.planner.confirm import Runs, looked_at, responses_of, unsteady
 from homenode.planner.front import Asked, advised
@@ -70,6 +72,10 @@ class Most:
     """Mean response over all transactions then [ms]; None where nobody waits for any."""
     response_ms_now: float | None = None
     """The same as it is now."""
+    late: bool = False
+    """Whether the time was over before it was found,"""
+    stopped: bool = False
+    """or somebody stopped it: then it is the most so far."""
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -82,6 +88,8 @@ class Most:
             "run": self.run,
             "response_ms": self.response_ms,
             "response_ms_now": self.response_ms_now,
+            "time_over": self.late,
+            "interrupted": self.stopped,
         }
 
 
@@ -188,10 +196,12 @@ def more(
     name: str,
     runs: Runs | None = None,
     say: Saying = say_nothing,
+    budget: Budget | None = None,
     **asked: Any,
 ) -> Most:
     """How many more of a partition fit, placed by the hypervisor's rule, while all wishes hold and
-    everybody meets his demand. `say` is told before what makes it long.
+    everybody meets his demand. `say` is told before what makes it long; once the `budget` is over,
+    or at Ctrl-C, the most so far is told.
     """
     names = [one.name for one in scenario.partitions]
     if name not in names:
@@ -200,7 +210,7 @@ def more(
     def with_more(count: float) -> Scenario:
         return _with_copies(scenario, name, round(count))
 
-    asking = _Asking(scenario, with_more, asked, runs, say)
+    asking = _Asking(scenario, with_more, asked, runs, say, budget or Budget())
     best, limit = asking.most_of(float(MOST - len(names)), whole=True)
     best, run, limit = asking.confirmed(best, limit, whole=True)
     return asking.told(f"more of {name}", best, run, limit, {})
@@ -211,18 +221,19 @@ def rate(
     partition: str | None = None,
     runs: Runs | None = None,
     say: Saying = say_nothing,
+    budget: Budget | None = None,
     **asked: Any,
 ) -> Most:
     """How much more load all partitions take, or one of them: the largest factor of its rates,
-    users, clients and cores of demand at which all wishes hold. `say` is told before what makes it
-    long.
+    users, clients and cores of demand at which all wishes hold. `say` and `budget` are as those of
+    `more`.
     """
     loads = dict(_loads(scenario, partition))
 
     def loaded(times: float) -> Scenario:
         return scenario.with_({path: change(times) for path, change in loads.items()})
 
-    asking = _Asking(scenario, loaded, asked, runs, say)
+    asking = _Asking(scenario, loaded, asked, runs, say, budget or Budget())
     best, limit = asking.most_of(_MOST_TIMES, whole=False)
     best, run, limit = asking.confirmed(best, limit, whole=False)
     amounts = {path: str(change(best)) for path, change in loads.items()}
@@ -306,6 +317,9 @@ class _Asking:
     asked: dict[str, Any]
     runs: Runs | None
     say: Saying
+    budget: Budget
+    late: bool = False
+    stopped: bool = False
 
     def most_of(self, most: float, *, whole: bool) -> tuple[float, str]:
         """The most by the solver, and what would not hold beyond."""
@@ -313,26 +327,47 @@ class _Asking:
         if whole:
             self._problem(self.scenario)  # What cannot be asked at all is no want of room.
         high = 1.0
-        while (told := self.broken(high, whole=whole)) is None and high < most:
-            low, high = high, min(2 * high, most)
-        if told is None:
-            return most, "nothing was in the way; more was not looked at"
-        limit = told
-        while high - low > (1 if whole else _EXACT * high):
-            middle = (low + high) // 2 if whole else (low + high) / 2
-            told = self.broken(middle, whole=whole)
+        with self._as_long_as_it_goes():
+            while (told := self.broken(high, whole=whole)) is None and high < most:
+                low, high = high, min(2 * high, most)
             if told is None:
-                low = middle
-            else:
-                high, limit = middle, told
-            if not whole and high < _EXACT:
-                break
-        return low, limit
+                return most, "nothing was in the way; more was not looked at"
+            limit = told
+            while high - low > (1 if whole else _EXACT * high):
+                middle = (low + high) // 2 if whole else (low + high) / 2
+                told = self.broken(middle, whole=whole)
+                if told is None:
+                    low = middle
+                else:
+                    high, limit = middle, told
+                if not whole and high < _EXACT:
+                    break
+        return low, limit if low or limit or not self.is_over else "nothing was looked at"
+
+    @contextlib.contextmanager
+    def _as_long_as_it_goes(self) -> Iterator[None]:
+        """Until Ctrl-C, or until the time is over: what is found by then counts."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.stopped = True
+        except _Late:
+            self.late = True
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended before it was done."""
+        return self.late or self.stopped
+
+    def _tick(self) -> None:
+        if self.budget.over:
+            raise _Late
 
     def broken(self, amount: float, *, whole: bool) -> str | None:
         """What does not hold of so much, by the solver; None where all does. Of a load that of now
         is told as what is wrong with the scenario; of one partition more there may be no room.
         """
+        self._tick()
         try:
             problem = self._problem(self.at(amount))
         except ScenarioError as error:
@@ -356,21 +391,29 @@ class _Asking:
         it themselves, from nothing up to there.
         """
         runs = self.runs
-        if runs is None or best <= 0:
+        if runs is None or best <= 0 or self.stopped:
             return best, None, limit
-        run, told = self._simulated(runs, best)
-        if told is None:
-            return best, run, limit
+        with self._as_long_as_it_goes():
+            run, told = self._simulated(runs, best)
+            return (best, run, limit) if told is None else self._less(runs, best, told, whole=whole)
+        return best, None, limit
+
+    def _less(
+        self, runs: Runs, best: float, told: str, *, whole: bool
+    ) -> tuple[float, Run | None, str]:
+        """What simulations find below what they refused."""
         low, high, found = 0.0, best, None
-        for _ in range(_TRIES):
-            if high - low <= (1 if whole else _NEAR * high):
-                break
-            middle = (low + high) // 2 if whole else (low + high) / 2
-            run, broken = self._simulated(runs, middle)
-            if broken is None:
-                low, found = middle, run
-            else:
-                high, told = middle, broken
+        with self._as_long_as_it_goes():
+            for _ in range(_TRIES):
+                if high - low <= (1 if whole else _NEAR * high):
+                    break
+                self._tick()
+                middle = (low + high) // 2 if whole else (low + high) / 2
+                run, broken = self._simulated(runs, middle)
+                if broken is None:
+                    low, found = middle, run
+                else:
+                    high, told = middle, broken
         return low, found, told
 
     def _simulated(self, runs: Runs, amount: float) -> tuple[Run, str | None]:
@@ -392,15 +435,21 @@ class _Asking:
         self, what: str, best: float, run: Run | None, limit: str, amounts: dict[str, str]
     ) -> Most:
         """The answer."""
+        ended = {"late": self.late, "stopped": self.stopped}
         if best <= 0:
-            return Most(what, best, amounts, limit, 0.0, None)
+            return Most(what, best, amounts, limit, 0.0, None, **ended)
         if run is None or self.runs is None:
             then, now = (self._problem(one).solved_now for one in (self.at(best), self.scenario))
             cores = float(then.figures.cores[0].sum())
-            waits = [float(one.response[0]) or None for one in (then, now)]
-            return Most(what, best, amounts, limit, cores, None, *waits)
-        waits = [_response_ms(one) for one in (run, *self.runs.of([self.scenario]))]
-        return Most(what, best, amounts, limit, looked_at(run).cores, run.id, *waits)
+            waits, waited = (float(one.response[0]) or None for one in (then, now))
+            return Most(what, best, amounts, limit, cores, None, waits, waited, **ended)
+        before = None if self.stopped else _response_ms(*self.runs.of([self.scenario]))
+        cores, waits = looked_at(run).cores, _response_ms(run)
+        return Most(what, best, amounts, limit, cores, run.id, waits, before, **ended)
+
+
+class _Late(Exception):  # noqa: N818 - no error: the time is over
+    """Nothing more is to be looked at."""
 
 
 def _response_ms(run: Run) -> float | None:

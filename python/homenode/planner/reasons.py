@@ -25,6 +25,8 @@ _SHOWN = 0.005
 """Cores that are printed as something."""
 _FAR = 0.005
 """Difference of a share of dispatches that is worth a word."""
+_WAIT_US, _TIMES = 10.0, 2.0
+"""Waits for a core below which, and of which less than so many times as long, is no difference."""
 UNITS = {"cores": "cores", "money": "", "response": "ms", "headroom": "cores of headroom"}
 
 
@@ -43,6 +45,7 @@ _WORDED = {
     "split": "{name} as {value} partitions{before}",
     "merge": "{name} as {value} partitions{before}",
     "machine": "{name} on {value}{before}",
+    "granules": "memory of {name} in granules of {value}{before}",
 }
 """Changes by their word."""
 
@@ -132,6 +135,9 @@ def _from_books(partition: str, run: Run, base: Run) -> list[str]:
     if None not in far and abs((far[0] or 0.0) - (far[1] or 0.0)) >= _FAR:
         there, here = (100 * (share or 0.0) for share in far)
         parts.append(f"far from home {there:.0f} % -> {here:.0f} % of the time")
+    here, away = (one.metrics[partition]["dispatch_wait_us"].mean or 0.0 for one in (run, base))
+    if max(here, away) > max(_WAIT_US, _TIMES * min(here, away)):
+        parts.append(f"a dispatch waits {away:,.0f} -> {here:,.0f} us")
     mine, theirs = (partial(_mean, one, partition) for one in (run, base))
     waits = dispatch_waits(mine, theirs)
     parts += [

@@ -17,15 +17,17 @@ from homenode.model.estimate import Estimate
 from homenode.model.spec import capacity_of
 from homenode.model.units import TIME
 from homenode.planner.cost import Cost, Solved
-from homenode.planner.solver import Floats, offered
+from homenode.planner.solver import Floats, is_open, offered
 from homenode.planner.wishes import Wishes
 
 SLACK = 1e-6
 """Excess that is none."""
 _LEAST_LACKING = 0.01
 """Part of what comes in that one lacks at least whose backlog grows."""
-_LESS_WORK = 0.01
-"""Part of its throughput of now that a partition may lose: what solving leaves open."""
+_LESS_WORK, _LESS_BY_CHANCE = 0.01, 0.03
+"""Part of its throughput of now that a partition may lose: what solving leaves open, and what
+chance makes of brief simulations.
+"""
 NO_LESS_WORK = "no less work is done"
 MEETS_DEMAND = "meets its demand"
 """The name of a rule, after the partition's."""
@@ -94,7 +96,9 @@ def excess_of(rules: Sequence[Rule], solved: Solved) -> Floats:
 def _of_machine(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
     """Entitlements fit the pools, memory its domains; who meets demand now goes on so."""
     steady = now.figures.steady[0] > 0
-    work = np.where(np.isin(cost.names, wishes.told.gives_way), 0.0, cost.work)
+    met = steady & [is_open(one) for one in cost.solver.spec["partitions"]]
+    work = np.where(np.isin(cost.names, wishes.told.gives_way) | met, 0.0, cost.work)
+    less = _LESS_BY_CHANCE if cost.solver.simulates else _LESS_WORK
     as_is = _but_now if cost.holds_now else lambda excess: excess
     yield Rule(
         "entitlements fit the machine",
@@ -129,7 +133,7 @@ def _of_machine(wishes: Wishes, cost: Cost, now: Solved) -> Iterator[Rule]:
         )
     yield Rule(
         NO_LESS_WORK,
-        as_is(lambda s: _less_work(work, s)),
+        as_is(lambda s: _less_work(work, less, s)),
         wished=False,
     )
 
@@ -142,10 +146,10 @@ def _lacking(cost: Cost, solved: Solved, at: int) -> Floats:
     return np.asarray(np.where(solved.figures.steady[:, at] <= 0, lacks, 0.0))
 
 
-def _less_work(work: Floats, solved: Solved) -> Floats:
-    """The parts of their work of now that partitions lose, beyond what solving leaves open."""
+def _less_work(work: Floats, least: float, solved: Solved) -> Floats:
+    """The parts of their work of now that partitions lose, beyond what is left open."""
     done = solved.figures.throughput / np.maximum(work, 1e-12)
-    return np.asarray(np.maximum(np.where(work > 0, 1 - done, 0) - _LESS_WORK, 0).sum(axis=1))
+    return np.asarray(np.maximum(np.where(work > 0, 1 - done, 0) - least, 0).sum(axis=1))
 
 
 def _entitled(cost: Cost, solved: Solved, less: float) -> Floats:
@@ -162,6 +166,8 @@ def _entitled(cost: Cost, solved: Solved, less: float) -> Floats:
 
 def _pools(cost: Cost, solved: Solved) -> Floats:
     pools = cost.solver.spec["pools"]
+    if all(pool["maximum"] is None for pool in pools):
+        return np.zeros(len(solved.rows))
     used = np.zeros((len(solved.rows), len(pools) + 1))
     used[:, :-1] = [pool["reserved"] for pool in pools]
     tell = cost.solver.features.column

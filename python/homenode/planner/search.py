@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import random
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from homenode.planner.budget import Budget
 from homenode.planner.cost import Cost, Solved
 from homenode.planner.lazy import Lazy
 from homenode.planner.rules import SLACK, Rule, excess_of
@@ -93,6 +94,8 @@ class Search:
     rounds: int = ROUNDS
     seconds: float | None = None
     """The most that it may take."""
+    budget: Budget = field(default_factory=Budget)
+    """What there is for the whole answer: once it is over nothing new is looked at."""
     each: Telling = lambda _, __: None
     stop: threading.Event | None = None
     most: int | None = None
@@ -117,11 +120,12 @@ class Search:
     """Of what was solved, what is to be less among rows of equal score."""
     _best: float = np.inf
     _end: float | None = None
-    _size: int = _FEW
     _share: float = 0.0
 
     def __post_init__(self) -> None:
         self.allowed = self.seconds
+        # Of those that take long no more at once than are worked at.
+        self._least = self._size = _FEW if self.most is None else min(os.cpu_count() or 1, _FEW)
         """The time that it may take, of which `seconds` are left."""
         self._partition_of = np.array([one.partition for one in self.space.variables], dtype=int)
         self.limits = np.full(len(self.rules), SLACK)
@@ -129,7 +133,6 @@ class Search:
 
     def run(self, starts: Sequence[Rows] = ()) -> Seen:
         """Search, beginning with the layout as it is and with `starts`."""
-        self._end = None if self.seconds is None else time.monotonic() + self.seconds
         self._bounded(lambda: self._all(starts))
         self.stop = self.most = None  # what was found is looked at in peace
         return self.seen
@@ -144,7 +147,8 @@ class Search:
 
     def _bounded(self, search: Callable[[], None]) -> None:
         """Search as long as there is time, which what comes after it does not count against."""
-        began = time.monotonic()
+        began = self.budget.clock()
+        self._limit(self.seconds)
         try:
             search()
         except _Over:
@@ -152,11 +156,16 @@ class Search:
         except KeyboardInterrupt:
             self.stopped = True
         if self.seconds is not None:
-            self.seconds = max(0.0, self.seconds - (time.monotonic() - began))
+            self.seconds = max(0.0, self.seconds - (self.budget.clock() - began))
         self._end = None
         self._near(self.space.now()[0])
         if self.late:
             self._round_off()
+
+    def _limit(self, seconds: float | None) -> None:
+        """From now on at most so many, and no more than the whole answer has."""
+        if seconds is not None:
+            self._end = min(self.budget.end, self.budget.clock() + seconds)
 
     def _round_off(self) -> None:
         """Where the time was over before the search was: see what a part of it tells of layouts
@@ -167,7 +176,7 @@ class Search:
         if (row > 0).sum() <= 1 or not self.allowed:
             self.look(self._joined())
             return
-        self._end = time.monotonic() + self.allowed / _SCANS
+        self._limit(self.allowed / _SCANS)
         with contextlib.suppress(_Over):
             self._way_to(row)
         self._end = None
@@ -231,9 +240,13 @@ class Search:
         }
         self._best = float(scores.min())
         if not self.proven and not self.late:
-            self._end = None if self.seconds is None else time.monotonic() + self.seconds
             self._bounded(lambda: self._local([seen.rows[[int(np.argmin(scores))]]]))
         return self.seen
+
+    def longer(self, seconds: float | None) -> None:
+        """Go on where the time was over before the search was."""
+        self.seconds, self.late = seconds, False
+        self._bounded(lambda: self._all([]))
 
     def refuse(self, rows: Sequence[Rows]) -> None:
         """Take these rows as forbidden from now on."""
@@ -244,6 +257,8 @@ class Search:
     def look(self, rows: Rows) -> Floats:
         """The score of each row: its goal's figure, far above all others where it breaks rules."""
         keys = [row.tobytes() for row in rows]
+        if self._end is None and self.begun and self.budget.over:
+            return np.array([self._scores.get(key, np.inf) for key in keys])
         new = np.array([at for at, key in enumerate(keys) if key not in self._scores], dtype=int)
         places = len(self._scores) + np.arange(len(new))
         first = 0
@@ -256,21 +271,21 @@ class Search:
     def _batch(self) -> int:
         """How many are solved at once."""
         if self.most is not None:
-            return _FEW
+            return _FEW if self._end is None else min(self._size, _FEW)
         return _BATCH if self._end is None else self._size
 
     def _look(self, keys: Sequence[bytes], rows: Rows, places: Rows) -> None:
         """Solve rows that were not looked at."""
-        began = time.monotonic()
+        began = self.budget.clock()
         options, sound = self.space.options(rows)
         solved = self.cost.of(rows[sound], options[sound], np.ones(int(sound.sum()), dtype=bool))
         self._scores |= dict.fromkeys(keys, np.inf)
         self._keep(solved)
         self._places.append(places[sound])
         if self.seconds is not None:
-            took = max(time.monotonic() - began, 1e-6)
+            took = max(self.budget.clock() - began, 1e-6)
             fit = int(len(keys) * self.seconds / (_PARTS_OF_TIME * took))
-            self._size = max(_FEW, min(fit, 2 * len(keys), _BATCH))
+            self._size = max(self._least, min(fit, 2 * len(keys), _BATCH))
         self._tick()
 
     def _keep(self, solved: Solved) -> None:
@@ -306,7 +321,7 @@ class Search:
         if self.most is not None and len(self._scores) >= self.most and not self.proven:
             self.full = True
             raise _Over
-        if self._end is not None and time.monotonic() > self._end:
+        if self._end is not None and self.budget.clock() > self._end:
             self.late = True
             raise _Over
 
@@ -419,11 +434,11 @@ class Search:
         order = self._mixed(row, rows)
         scores, first = np.full(len(rows), np.inf), 0
         while first < len(rows):
-            now = time.monotonic()
+            now = self.budget.clock()
             until = np.inf if self._end is None else now + (self._end - now) / _SCANS
             # Some of each partition, as not all can be; nor none at all.
             least = first + 2 * len(np.unique(self._partition_of))
-            while first < len(rows) and (first < least or time.monotonic() < until):
+            while first < len(rows) and (first < least or self.budget.clock() < until):
                 part = order[first : first + self._batch()]
                 scores[part], first = self.look(rows[part]), first + len(part)
             yield scores

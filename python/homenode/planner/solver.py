@@ -101,10 +101,30 @@ def features_of(machine: Any, form: PartitionSpec) -> Features:
     )
 
 
+def most_of_pools(specs: Sequence[Spec]) -> Floats:
+    """The most cores that the partitions of each pool can use: its maximum, those of its type."""
+    most = max((len(spec["pools"]) for spec in specs), default=0)
+    found = np.full((len(specs), most), np.inf)
+    for row, spec in enumerate(specs):
+        for at, pool in enumerate(spec["pools"]):
+            cores = pool.get("cores")
+            told = (pool["maximum"], None if cores is None else len(cores))
+            found[row, at] = min((float(one) for one in told if one is not None), default=np.inf)
+    return found
+
+
 def offered(partition: PartitionSpec) -> float:
     """Transactions that come in a second, whether or not earlier ones are done."""
     loads: list[Any] = [partition, *partition.get("beside", ())]
     return fsum(_arriving(one["workload"], one["profile"]) for one in loads)
+
+
+def is_open(partition: PartitionSpec) -> bool:
+    """Whether all that it does comes by itself: then what it gets done is that, or its demand is
+    not met.
+    """
+    loads: list[Any] = [partition, *partition.get("beside", ())]
+    return all(_arriving(one["workload"], one["profile"]) > 0 for one in loads)
 
 
 def _arriving(workload: Any, profile: Any) -> float:
@@ -215,6 +235,10 @@ class Solver:
                 spec = self.layout(row)
                 self._alone[row] = self._figures(spec, json.dumps(spec))
         return self._table([self._alone[row] for row in rows])
+
+    def most_of_pools(self, options: NDArray[np.int64]) -> Floats:
+        """The most cores that the partitions of each pool can use, by row."""
+        return np.repeat(most_of_pools([self.spec]), len(options), axis=0)
 
     def layout(self, options: Iterable[int]) -> Spec:
         """The engine's input with a form of each partition."""

@@ -12,11 +12,14 @@ import numpy as np
 
 from homenode.errors import listed
 from homenode.model.spec import processors_of
-from homenode.planner.choice import best_rows, trim
+from homenode.planner.budget import Budget
+from homenode.planner.choice import trim
+from homenode.planner.confirm import is_sure, saved
 from homenode.planner.cost import Cost, Solved
 from homenode.planner.played import DURATION_NS, Played, Saying
 from homenode.planner.problem import Problem
 from homenode.planner.search import Search, Telling
+from homenode.planner.solver import Figures, Floats
 from homenode.planner.space import Rows, Space
 from homenode.planner.variables import Variable
 from homenode.simulate.solved.counters import is_limited, is_recorded
@@ -33,6 +36,8 @@ _REPLICATIONS = range(1000, 1003)
 than it is.
 """
 _BEST = 2
+_RUNNERS, _TIMES, _MOST_TIMES = 6, 3, 15
+"""Of the best so many are simulated further, so many replications at a time, up to so many."""
 _CHANCE = 0.02
 """Share of the response that a change must bring: less chance makes of so little that is simulated.
 Assumed, 0.01 to 0.05.
@@ -41,6 +46,7 @@ _OF_OTHERS = {"weight", "pool", "capped", "virtual"}
 """What of other partitions decides how long one waits for processors that all share."""
 
 _PLACES = {"home", "memory"}
+_KEEPS_HOME = "entitlement"
 
 
 def unknown(problem: Problem, solved: Solved) -> tuple[str, ...]:
@@ -61,14 +67,21 @@ def unknown(problem: Problem, solved: Solved) -> tuple[str, ...]:
 
 def unseen(problem: Problem) -> tuple[str, ...]:
     """The same of the layout as it is, where responses are what counts, and those who wait beside
-    others that always want more: their weights are hardly in what is solved of them.
+    others that always want more: their weights are hardly in what is solved of them. Where cores
+    count, those of these whose entitlement may change: it keeps them at home, of which solving
+    tells a part.
     """
-    if problem.goal != "response" or problem.cost.solver.simulates:
+    if problem.goal not in ("response", "cores") or problem.cost.solver.simulates:
         return ()
     now, names = problem.solved_now, problem.cost.names
     used = dict(zip(names, map(float, now.figures.cores[0]), strict=True))
     late = {name: bool(s <= 0) for name, s in zip(names, now.figures.steady[0], strict=True)}
-    waits = {*beside_greedy(problem.cost.solver.spec, used, late), *unknown(problem, now)}
+    waits = {*beside_greedy(problem.cost.solver.spec, used, late)}
+    if problem.goal == "cores":
+        variables = problem.space.variables
+        waits &= {names[one.partition] for one in variables if one.word == _KEEPS_HOME}
+    else:
+        waits |= {*unknown(problem, now)}
     silent = problem.cost.solver.silent
     named = zip(names, silent, strict=True)
     return tuple(one for one, says_nothing in named if one in waits and not says_nothing)
@@ -81,8 +94,8 @@ class Unseen:
     problem: Problem
     names: tuple[str, ...]
     seed: int
-    seconds: float | None
-    """The most that it may take."""
+    budget: Budget
+    """Of which it may take half."""
     each: Telling
     stop: threading.Event | None
 
@@ -90,7 +103,7 @@ class Unseen:
         """The best few that save what they must, the very best first, and the search for them."""
         most = _most(self.problem)
         places = _places(self.problem, self.names, most)
-        why = f"the solver does not know how long {listed(self.names, 6)} would answer"
+        why = in_words(self.problem, self.names)
         say(f"{why}: such layouts are simulated too, briefly, {most} at most")
         told = _by_simulation(self.problem, [self.problem.space.variables[p] for p in places], why)
         search = Search(
@@ -100,7 +113,8 @@ class Unseen:
             told.goal,
             seed=self.seed,
             rounds=1,
-            seconds=self.seconds,
+            seconds=self.budget.share(0.5),
+            budget=self.budget,
             each=self.each,
             stop=self.stop,
             most=most,
@@ -108,11 +122,59 @@ class Unseen:
         search.run()
         found = list[Rows]()
         each = _CHANCE * float(search.seen.goal[0])
-        for row in best_rows(search, told.wishes.told.worth, _BEST):
+        for row in self._raced(told, search)[:_BEST]:
             whole = self.problem.space.now()[0]
             whole[places] = trim(search, row, each)
             found += [whole] if whole.any() else []
         return found, search
+
+    def _raced(self, told: Problem, search: Search) -> list[Rows]:
+        """The best of what was simulated, the very best first: a few replications tell neighbours
+        hardly apart, so that those that may be it are simulated further, beside the layout as it
+        is, until what the others cost more than the best is no chance.
+        """
+        seen, solver = search.seen, told.cost.solver
+        order = np.flatnonzero(seen.kept & (seen.changes > 0))
+        order = order[np.argsort(seen.goal[order], kind="stable")][:_RUNNERS]
+        left = [0, *map(int, order)]
+        goals = {at: np.array([seen.goal[at]]) for at in left}
+        while len(left) > 2 and isinstance(solver, Played) and len(goals[0]) < _MOST_TIMES:
+            if search.stopped or self.budget.over or (self.stop is not None and self.stop.is_set()):
+                break
+            try:
+                figures = solver.further(seen.options[left], _TIMES)
+            except KeyboardInterrupt:
+                search.stopped = True
+                break
+            goals |= {
+                at: _goals(told, seen.rows[at], seen.options[at], one)
+                for at, one in zip(left, figures, strict=True)
+            }
+            best = min(left[1:], key=lambda at: goals[at].mean())
+            left = [at for at in left if at in (0, best) or not _is_more(goals[at], goals[best])]
+        ahead = sorted(left[1:], key=lambda at: goals[at].mean())
+        most = goals[0].mean() * (1 - told.wishes.told.worth)
+        return [seen.rows[at] for at in ahead if goals[at].mean() <= most]
+
+
+def _goals(told: Problem, row: Rows, options: Rows, figures: Figures) -> Floats:
+    """What counts of each replication of a layout."""
+    count = len(figures.cores)
+    rows, chosen = (np.repeat(one[None, :], count, axis=0) for one in (row, options))
+    return told.cost.priced(rows, chosen, np.ones(count, dtype=bool), figures).goal(told.goal)
+
+
+def _is_more(one: Floats, best: Floats) -> bool:
+    """Whether one is more than the other beyond chance, by replications with the same arrivals."""
+    return is_sure(saved(one.tolist(), best.tolist()), 0.0)
+
+
+def in_words(problem: Problem, names: Sequence[str]) -> str:
+    """What the solver does not know of these."""
+    whose = listed(names, 6)
+    if problem.goal == "cores":
+        return f"the solver knows little of what entitlement does for {whose} on a full machine"
+    return f"the solver does not know how long {whose} would answer"
 
 
 def joined(row: Rows, others: Sequence[Rows]) -> list[Rows]:
@@ -123,6 +185,8 @@ def joined(row: Rows, others: Sequence[Rows]) -> list[Rows]:
 
 def _most(problem: Problem) -> int:
     """How many layouts are simulated."""
+    if problem.goal == "cores":
+        return _LEAST
     spec = problem.cost.solver.spec
     each_s = (spec["warmup_ns"] + min(spec["duration_ns"], DURATION_NS)) / 1e9
     virtual = sum(processors_of(one) for one in spec["partitions"])
@@ -136,6 +200,8 @@ def _places(problem: Problem, names: Collection[str], most: int) -> list[int]:
     variables = problem.space.variables
     own = [problem.cost.names[one.partition] in names for one in variables]
     told = zip(variables, own, strict=True)
+    if problem.goal == "cores":
+        return [at for at, (one, is_own) in enumerate(told) if is_own and one.word == _KEEPS_HOME]
     places = [at for at, (one, is_own) in enumerate(told) if is_own or one.word in _OF_OTHERS]
     if sum(len(variables[at].first_numbers()) for at in places) > most:
         return [at for at in places if variables[at].word not in _PLACES] or places

@@ -18,6 +18,7 @@ from homenode.model.catalog import MachineDescription
 from homenode.model.catalog.names import machine, machines
 from homenode.model.catalog.policies import HOST_POLICIES
 from homenode.model.scenario import PlacedPartition, Scenario
+from homenode.model.scenario.cellular.hardware import PlacedNpartition
 from homenode.model.scenario.file.processors import Dedicated, Shared
 from homenode.model.scenario.paths import spelt
 from homenode.model.scenario.places import PlaceError, find_place, node_word
@@ -33,6 +34,8 @@ MOST = 12
 """Variants of a word that are searched, those of the largest partitions first."""
 _PARTS = (2, 3, 4)
 _MIB = 1 << 20
+_GRANULES = tuple(_MIB << power for power in range(6, 13))
+"""From the least that there is to 4 GiB, beyond which no page goes."""
 _CENT = 100
 _HOST = "host"
 _AROUND = ("policy", "active_cores", "placing", "characterized", "threads")
@@ -65,7 +68,8 @@ class Variant:
     @property
     def of_what(self) -> tuple[str, str]:
         """What it is a variant of: no two of the same are combined."""
-        return ("machine", "") if self.word == "machine" else ("count", self.name)
+        kinds = {"machine": ("machine", ""), "granules": ("granules", self.name)}
+        return kinds.get(self.word, ("count", self.name))
 
 
 @dataclass
@@ -86,6 +90,8 @@ class Varying:
         try:
             if other.word == "machine":
                 return self._on(str(other.after))
+            if other.word == "granules":
+                return self._grained(other.name, str(other.after))
             of = (one for one in self.base.scenario.partitions if one.table.name == other.name)
             one = next(of, None)
             return None if one is None else self._counted(other.word, one, int(str(other.after)))
@@ -94,7 +100,12 @@ class Varying:
 
     def all(self) -> Iterator[Variant]:
         """One after the other. Raises where a word means nothing at all."""
-        makers = {"split": self._splits, "merge": self._merges, "machine": self._machines}
+        makers = {
+            "split": self._splits,
+            "merge": self._merges,
+            "machine": self._machines,
+            "granules": self._granules,
+        }
         for word in dict.fromkeys(self.base.wishes.told.free):
             if word not in makers:
                 continue
@@ -110,6 +121,7 @@ class Varying:
             "split": "no partition's work can be divided into equal parts",
             "merge": "there are no partitions of one kind (count) that could be fewer",
             "machine": "no other machine of its kind is known",
+            "granules": "no virtual partitions that may change get memory in granules",
         }
         at = self.base.wishes.told.free.index(word)  # type: ignore[arg-type]
         raise ScenarioError(
@@ -189,6 +201,35 @@ class Varying:
         except HomenodeError as error:
             told = error.there or error.problem
             raise HomenodeError(f"{model} does not fit", there=told) from error
+
+    def _granules(self) -> Iterator[Callable[[], Variant]]:
+        """Units in which the virtual partitions of an nPartition get memory: none of its pages is
+        larger.
+        """
+        problem = self.base
+        fixed = {*problem.wishes.told.pinned, *problem.held}
+        found: dict[str, tuple[PlacedNpartition, set[str]]] = {}
+        for one in problem.scenario.partitions:
+            if one.in_cells is not None and one.in_cells.npartition.vpars:
+                there = one.in_cells.npartition
+                found.setdefault(there.name, (there, set()))[1].add(one.name)
+        for name, (there, names) in found.items():
+            for size in () if names & fixed else _GRANULES:
+                if {size} != {there.ilm_granule, there.clm_granule}:
+                    yield partial(self._grained, name, SIZE.format(size))
+
+    def _grained(self, name: str, size: str) -> Variant:
+        """Interleaved and cell-local memory of an nPartition in units of a size."""
+        of = (one.in_cells.npartition for one in self.base.scenario.partitions if one.in_cells)
+        now = SIZE.format(next(one for one in of if one.name == name).ilm_granule)
+        head = f"npartition.{spelt(name)}"
+        also: dict[str, object] = {f"{head}.clm_granule": size}
+        path = f"{head}.ilm_granule"
+        try:
+            return self._made("granules", name, path, now, size, also, None)
+        except HomenodeError as error:
+            told = error.there or error.problem
+            raise HomenodeError(f"granules of {size} cannot be", there=told) from error
 
     def _made(
         self,

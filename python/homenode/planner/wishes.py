@@ -11,8 +11,8 @@ from homenode.model.document.positions import Path
 from homenode.model.scenario import Scenario
 from homenode.model.scenario.file.advise import Advise
 
-VARIANTS = ("split", "merge", "machine")
-"""Words of `free` that make another scenario, with other partitions or on another machine."""
+VARIANTS = ("split", "merge", "machine", "granules")
+"""Words of `free` that make another scenario: other partitions, machines, units of memory."""
 _SHARES = ("worth", "slower", "headroom")
 """Keys that are told as numbers [0..1]."""
 

@@ -111,10 +111,13 @@ def _looked_at(told: Advice) -> str:
 def most_line(told: Most) -> str:
     """How much fits, and what would not hold beyond."""
     amount = f"{told.most:,.0f}" if told.what.startswith("more") else f"{told.most:.2f}"
+    beyond = f" Beyond: {told.limit}." if told.limit else ""
+    if told.late or told.stopped:
+        why = "the time was over" if told.late else "it was interrupted"
+        beyond += f" More was not looked for: {why}."
     if not told.most:
-        return f"{amount} {told.what}. Beyond: {told.limit}."
+        return f"{amount} {told.what}.{beyond}"
     sure = f" (run {told.run})" if told.run else ", no run confirms it"
-    beyond = f" Beyond: {told.limit}."
     waits = ""
     if told.response_ms is not None:
         before = "" if told.response_ms_now is None else f" for {number(told.response_ms_now)} now"

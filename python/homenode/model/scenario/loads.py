@@ -52,7 +52,10 @@ def place_of_load(document: Document, row: int, number: int = 0) -> Path:
 def check_loads(
     table: Partition, row: int, machine: MachineDescription, problems: Problems
 ) -> None:
-    """Several workloads stand where a guest shares its processors among them."""
+    """Several workloads stand where a guest shares its processors among them, and each waits only
+    between bursts.
+    """
+    _check_waits(table, row, problems)
     if len(table.loads) == 1:
         return
     path: Path = ("partition", row, "workload")
@@ -70,6 +73,22 @@ def check_loads(
         there = f"{count} workloads are told; without kvm they are plain processes of the host"
         step += ", or kvm = {}"
         problems.add(path, "workloads of one guest", there=there, next_step=step, at_key=True)
+
+
+def _check_waits(table: Partition, row: int, problems: Problems) -> None:
+    """What is one burst never waits; who says that it is (`bursts = 1`) knows that, as a sweep."""
+    loads = enumerate(table.loads)
+    told = [(place_of_load(problems.document, row, at), one) for at, one in loads]
+    machines = enumerate(table.virtual_machine)
+    guests = [
+        (("partition", row, "virtual_machine", at, "workload"), m.workload) for at, m in machines
+    ]
+    for place, one in (*told, *guests):
+        waits: int = getattr(one, "wait", 0)
+        if one is not None and waits and "bursts" not in one.model_fields_set:
+            there = "it waits between two bursts, and without bursts there is one"
+            step = "write bursts = 5, how many on the mean, or leave wait out"
+            problems.add((*place, "wait"), there=there, next_step=step)
 
 
 def _is_processes(table: Partition, machine: MachineDescription) -> bool:

@@ -14,7 +14,7 @@ Goal = Literal["cores", "money", "headroom", "response"]
 Word = Literal[
     "home", "memory", "entitlement", "virtual", "smt", "capped", "weight", "pool", "folding",
     "throughput", "cores", "cpuset", "pins", "unparking", "polarization", "pages", "tiles",
-    "switches", "guests", "split", "merge", "machine",
+    "switches", "guests", "split", "merge", "machine", "granules",
 ]  # fmt: skip
 _Share = Quantity(SHARE, "0 %", "100 %")
 _Time = Quantity(TIME, "1 us", "1 d")
@@ -67,8 +67,8 @@ class Advise(Table):
     free: Annotated[list[Word], Field(min_length=1)] = Field(
         ["home", "memory", "entitlement", "virtual", "cpuset", "unparking"],
         description=(
-            "what may change of each partition, or (split, merge, machine) of all; if not given"
-            " home, memory, entitlement, virtual, cpuset and unparking where there are such"
+            "what may change of each partition, or (split, merge, machine, granules) of all; if not"
+            " given home, memory, entitlement, virtual, cpuset and unparking where there are such"
         ),
     )
     values: dict[str, Annotated[list[object], Field(min_length=1, max_length=64)]] = Field(
