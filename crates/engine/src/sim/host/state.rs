@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::guest::memory::Placed;
 use crate::hypervisor::policies::scheduler;
 use crate::hypervisor::{HostScheduler, State};
-use crate::ids::{ById, CoreId, PartitionId, VpId};
+use crate::ids::{ById, CoreId, PartitionId, Span, VpId};
 use crate::kernel::{Key, When};
 use crate::sim::interrupting::Handler;
 use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
@@ -24,6 +24,8 @@ pub struct Host {
     pub(super) vcpus: ById<VpId, Vcpu>,
     /// Memory that NUMA balancing may move, by partition.
     pub(super) memories: ById<PartitionId, Option<Memory>>,
+    /// Where it draws each thread; none before the first scan.
+    pub(super) drawn: ById<VpId, Option<Drawn>>,
     /// Whether there are several memory nodes.
     pub(super) has_several_nodes: bool,
     /// Wake-ups of one thread by another.
@@ -45,6 +47,7 @@ impl Host {
             looked_at: None,
             guests: guests(spec),
             memories: memories(spec, state),
+            drawn: ById::of(None, state.vps.len()),
             has_several_nodes: has_several_nodes(spec, state),
             vcpus: ById::of(Vcpu::new(), state.vps.len()),
             wakes: Wakes::new(state.vps.len(), state.cores.len()),
@@ -150,6 +153,27 @@ pub struct Memory {
     pub(super) placed: Placed,
     pub(super) period_ns: u64,
     pub(super) spaces: u32,
+    pub(super) marked: Marked,
+    /// Whether runners are to try again to get there.
+    pub(super) retries: bool,
+}
+
+/// Pages that the last scan has left to fault, and how many lines had come from memory by then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marked {
+    pub(super) pages: f64,
+    pub(super) lines: f64,
+}
+
+/// Where NUMA balancing draws a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawn {
+    /// Processors beside its memory.
+    pub(super) cores: Span<CoreId>,
+    /// When it may try to go there again.
+    pub(super) retry_at: u64,
+    /// Whether it has run since the last scan.
+    pub(super) has_run: bool,
 }
 
 /// Whether the kernel knows of several nodes: of those with processors in use, and of those that
@@ -181,6 +205,8 @@ fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
         (!bound && partition.data_bytes > 0).then(|| Memory {
             placed: Placed::of(&spec.machine, &state.tree, partition),
             period_ns,
+            marked: Marked::default(),
+            retries: false,
             spaces: if host.kvm.is_some() {
                 1
             } else {
