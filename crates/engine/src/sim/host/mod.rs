@@ -82,6 +82,11 @@ impl System for Host {
     }
 
     #[inline]
+    fn switches_thread(world: &mut World<Self>, vp: VpId) {
+        world.switches_thread(vp);
+    }
+
+    #[inline]
     fn found_work(world: &mut World<Self>, vp: VpId) {
         world.stop_halt(vp);
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::guest::memory::Placed;
-use crate::hypervisor::policies::scheduler;
+use crate::hypervisor::policies::{guest_switch_ns, scheduler};
 use crate::hypervisor::{HostScheduler, State};
 use crate::ids::{ById, CoreId, PartitionId, Span, VpId};
 use crate::kernel::{Key, When};
@@ -101,6 +101,8 @@ pub struct Vcpu {
 #[derive(Clone, Debug)]
 pub struct Guest {
     pub(super) kvm: Kvm,
+    /// What its own kernel takes from one of its threads to another on a virtual processor [ns].
+    pub(super) switch_ns: u64,
     /// The one yielded to last, by index.
     pub(super) boosted: usize,
 }
@@ -137,8 +139,13 @@ impl Vcpu {
 
 /// KVM's guests among the partitions.
 fn guests(spec: &Spec) -> ById<PartitionId, Option<Guest>> {
+    let switch_ns = guest_switch_ns(&spec.machine.hypervisor);
     let guest = |processors: &Processors| match processors {
-        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest { kvm, boosted: 0 }),
+        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest {
+            kvm,
+            switch_ns,
+            boosted: 0,
+        }),
         Processors::Dedicated { .. } => None,
     };
     spec.partitions
