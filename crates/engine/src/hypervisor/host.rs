@@ -72,11 +72,15 @@ pub trait HostScheduler {
         false
     }
 
-    /// A thread had better be on one of these cores, for its memory lies beside them; one that runs
-    /// elsewhere is moved there if a core idles or another thread would gain by changing places.
-    /// The cores concerned become pending.
-    fn draw_to(&mut self, vp: VpId, cores: Span<CoreId>, now: u64) {
-        let _ = (vp, cores, now);
+    /// A thread had better be on one of these cores, for its memory lies beside them.
+    fn prefer(&mut self, vp: VpId, cores: Span<CoreId>) {
+        let _ = (vp, cores);
+    }
+
+    /// A thread that runs elsewhere is moved to the cores that it prefers if one idles there or
+    /// another thread would gain by changing places. The cores concerned become pending.
+    fn draw_home(&mut self, vp: VpId, now: u64) {
+        let _ = (vp, now);
     }
 
     /// Interrupts of devices keep a core for so long [ns], from now on or from when those that came

@@ -3,6 +3,7 @@
 use super::mutex::Next;
 use super::system::System;
 use super::world::{Task, World};
+use crate::guest::mutex::Phase;
 use crate::guest::workload::{JobId, JobKind, NO_CPU};
 use crate::guest::Cpu;
 use crate::hypervisor::Mode;
@@ -128,7 +129,10 @@ impl<S: System> World<S> {
     }
 
     fn put_on_thread(&mut self, id: JobId, vp: VpId, cpu: Cpu) {
-        if self.loads[self.jobs.peek(id).load].mutex.is_some() {
+        let mut is_paid = false;
+        if let Some(mutex) = &self.loads[self.jobs.peek(id).load].mutex {
+            // The lock has its own price of that, in instructions.
+            is_paid = mutex.phase(id) == Phase::Wakes;
             self.lay_out(id, vp, cpu.thread);
         } else if self.at.vps[vp].waits != 0 {
             // Another load's thread spun there.
@@ -146,6 +150,8 @@ impl<S: System> World<S> {
         let job = self.jobs.get(id);
         let last = std::mem::replace(&mut job.last_cpu, index);
         let switches = job.kind != JobKind::Interrupt;
+        // A loop that has just begun again is the same thread.
+        let goes_on = job.kind == JobKind::Loop && job.arrived_at == self.now;
         let thread = &mut self.threads[at];
         debug_assert_eq!(thread.task, Task::None);
         thread.task = Task::Job(id);
@@ -154,6 +160,9 @@ impl<S: System> World<S> {
         thread.rotate_at = rotate;
         if switches {
             self.count_redispatch(vp, at, index, last);
+            if !is_paid && !goes_on {
+                S::switches_thread(self, vp);
+            }
         }
         if let Some(core) = self.at.vps[vp].core.filter(|_| self.has_messages) {
             self.read_messages(vp, core);

@@ -70,6 +70,10 @@ pub trait System: Sized {
     /// ran there.
     fn due(world: &mut World<Self>, core: CoreId, vp: VpId);
 
+    /// A guest's kernel goes on with another thread on a virtual processor.
+    #[inline]
+    fn switches_thread(_world: &mut World<Self>, _vp: VpId) {}
+
     /// A runner got work while others of its threads, or none, were busy.
     fn found_work(_world: &mut World<Self>, _vp: VpId) {}
 

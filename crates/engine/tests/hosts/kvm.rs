@@ -350,7 +350,23 @@ fn polling(halt_poll_ns: u64, polls_in_guest: bool) -> Kvm {
 }
 
 fn pair_of(vcpus: u16, kvm: Kvm, wake_idle_ns: u64) -> (f64, f64) {
-    let workload = Workload::Pairs {
+    let one = guest("a", vcpus, kvm, exchange());
+    exchanging(one, (2, wake_idle_ns, 0))
+}
+
+/// The same of whoever it is, on so many processors that are out of idling after so long, where a
+/// switch takes so long [ns].
+fn exchanging(mut one: Partition, (cores, wake_idle_ns, switch_ns): (u16, u64, u64)) -> (f64, f64) {
+    one.profile.instructions_per_unit = 40_000.0;
+    let mut spec = linux(&format!("core:{cores}"), vec![one]);
+    let kernel = &mut spec.machine.hypervisor.linux;
+    (kernel.wake_idle_ns, kernel.switch_ns) = (wake_idle_ns, switch_ns);
+    let outcome = run(&spec, 0);
+    (outcome.total("a", "tx_done"), outcome.total("a", "nvcsw"))
+}
+
+fn exchange() -> Workload {
+    Workload::Pairs {
         count: 1,
         exchanges: 1,
         client_share: 0.5,
@@ -359,13 +375,7 @@ fn pair_of(vcpus: u16, kvm: Kvm, wake_idle_ns: u64) -> (f64, f64) {
         burst_work: Distribution::Constant,
         message_bytes: 0,
         generator: None,
-    };
-    let mut one = guest("a", vcpus, kvm, workload);
-    one.profile.instructions_per_unit = 40_000.0;
-    let mut spec = linux("core:2", vec![one]);
-    spec.machine.hypervisor.linux.wake_idle_ns = wake_idle_ns;
-    let outcome = run(&spec, 0);
-    (outcome.total("a", "tx_done"), outcome.total("a", "nvcsw"))
+    }
 }
 
 #[test]
@@ -429,4 +439,45 @@ fn who_polls_in_the_guest_makes_room_for_nobody() {
         "{beside_guest} {beside_host}"
     );
     assert!(poller < 1.1 * napper, "{poller} {napper}");
+}
+
+/// A guest's kernel takes as long as its host's from one thread to another, whichever way it waits:
+/// with 1.5 us a switch each of two messages costs that, beside what the way in and out costs.
+#[test]
+fn a_guest_pays_for_its_own_switches_as_its_host_does() {
+    let us = |pair: (f64, f64)| 1e6 / pair.0;
+    let of = |vcpus, kvm| guest("a", vcpus, kvm, exchange());
+    let processes = || group("a", threads(2, 100, HostThreads::default()), exchange());
+    let close = |found: f64, due: f64| assert!((found - due).abs() < 0.1, "{found} for {due}");
+    // On one processor, in a guest or not, a message is a switch.
+    close(us(exchanging(of(1, plain_kvm()), (1, 5_000, 1_500))), 43.0);
+    close(us(exchanging(processes(), (1, 5_000, 1_500))), 43.0);
+    // On two, where the guest polls, its host does, or nobody: 5 us out and in, the host's switch.
+    let ways = [
+        (polling(200_000, true), 43.0),
+        (polling(200_000, false), 53.0),
+        (polling(0, false), 56.0 + 10.0),
+    ];
+    for (kvm, due) in ways {
+        let found = us(exchanging(of(2, kvm.clone()), (2, 5_000, 1_500)));
+        close(found, due);
+        // No guest's pair is faster than one of its host that finds its processors awake.
+        let bare = us(exchanging(processes(), (2, 0, 1_500)));
+        assert!(found > bare - 0.1, "{found} {bare}");
+        // And switches that take longer never make anybody faster.
+        let slower = us(exchanging(of(2, kvm), (2, 5_000, 3_000)));
+        assert!(slower > found + 2.0, "{slower} {found}");
+    }
+}
+
+/// A guest with one thread goes on with it.
+#[test]
+fn a_guest_that_never_switches_pays_nothing() {
+    let done = |switch_ns: u64| {
+        let mut spec = linux("core:1", vec![guest("a", 1, plain_kvm(), loops(1))]);
+        spec.machine.hypervisor.linux.switch_ns = switch_ns;
+        run(&spec, 0).total("a", "instructions")
+    };
+    let (free, paid) = (done(0), done(1_500));
+    assert!(free - paid < 3_100.0, "{free} {paid}");
 }

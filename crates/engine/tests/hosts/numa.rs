@@ -1,8 +1,8 @@
 //! NUMA balancing on a Linux host: memory and threads move towards each other.
 
-use crate::common::host::{group, host_machine, host_spec, threads};
-use crate::common::{loops, memory, missing_profile, run, Outcome, GIB, SECOND};
-use homenode_engine::spec::{HostThreads, Kvm, NumaBalancing, Partition, Policy, Spec};
+use crate::common::host::{group, host_machine, host_spec, on_off, threads};
+use crate::common::{loops, memory, missing_profile, plain_profile, run, Outcome, GIB, SECOND};
+use homenode_engine::spec::{HostThreads, Kvm, NumaBalancing, Partition, Policy, Spec, Workload};
 
 fn guest(name: &str, vcpus: u16, domain: u16, pins: &[u16]) -> Partition {
     let host = HostThreads {
@@ -103,4 +103,101 @@ fn a_socket_that_is_not_there_is_no_node_to_balance_with() {
     // Memory without processors is a node, and so is one with processors whose memory is not used.
     assert!(faults(4, 1) > 0.0);
     assert!(faults(8, 0) > 0.0);
+}
+
+/// Scans that move next to nothing, so that threads come to memory or nobody does.
+fn idle_scans() -> NumaBalancing {
+    NumaBalancing {
+        scan_bytes: 1 << 20,
+        ..NumaBalancing::default()
+    }
+}
+
+const ALL: [u16; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/// A guest whose one virtual processor begins on the first node and whose memory is on the second;
+/// it works for a hundredth of its time, and never when a scan comes.
+fn light(name: &str) -> Partition {
+    let mut one = guest(name, 1, 1, &ALL);
+    on_off(1, 1e5, 9_700_000, &mut one);
+    one.profile.miss_m0 = 1e-3;
+    one
+}
+
+/// Loops of so many virtual processors that are at home on the second node.
+fn at_home(count: u16) -> Partition {
+    guest("neighbour", count, 1, &[4, 5, 6, 7])
+}
+
+#[test]
+fn one_that_hardly_runs_comes_home_when_it_runs_after_a_scan() {
+    let alone = host(vec![light("a")], Some(idle_scans()));
+    let shares = far(&alone, "a");
+    assert!(shares[0] > 0.99, "{shares:?}");
+    assert!(shares[2..].iter().all(|share| *share < 0.05), "{shares:?}");
+    // One that never runs is never looked at.
+    let mut idle = light("a");
+    on_off(1, 1e5, 100 * SECOND, &mut idle);
+    let still = host(vec![idle], Some(idle_scans()));
+    assert_eq!(still.total("a", "host_migrations"), 0.0);
+}
+
+#[test]
+fn one_that_hardly_runs_stays_away_from_a_home_that_is_full() {
+    // Three on the first node, so that one more on the second is no more than there.
+    let away = |neighbours: u16| {
+        let there = guest("there", 3, 0, &[0, 1, 2, 3]);
+        let all = vec![light("a"), there, at_home(neighbours)];
+        far(&host(all, Some(idle_scans())), "a")[19]
+    };
+    let full = away(4);
+    assert!(full > 0.9, "{full}");
+    let room = away(2);
+    assert!(room < 0.05, "{room}");
+}
+
+#[test]
+fn as_many_busy_threads_as_processors_find_home_and_stay_there() {
+    let guests = vec![
+        guest("a", 4, 0, &ALL),
+        guest("b", 3, 1, &ALL),
+        light("light"),
+    ];
+    let outcome = host(guests, Some(idle_scans()));
+    for name in ["a", "b", "light"] {
+        let shares = far(&outcome, name);
+        assert!(shares[19] < 0.05, "{name} {shares:?}");
+        let moves = outcome.series(name, "host_migrations");
+        assert_eq!(moves[10..].iter().sum::<i64>(), 0, "{name} {moves:?}");
+    }
+}
+
+/// A loop away from home beside four at home that end after 1.2 s, with scans at 1 and 11 s.
+fn after_the_scan(missing: f64) -> Vec<f64> {
+    let mut away = guest("a", 1, 1, &ALL);
+    away.profile.miss_m0 = missing;
+    let mut others = at_home(4);
+    others.profile = plain_profile(1.2e9);
+    others.workload = Workload::Loops {
+        count: 4,
+        endless: false,
+        busy_ns: 0,
+        rest_ns: 0,
+    };
+    let rare = NumaBalancing {
+        scan_period_min_ns: 10 * SECOND,
+        ..idle_scans()
+    };
+    far(&host(vec![away, others], Some(rare)), "a")
+}
+
+#[test]
+fn who_finds_home_full_tries_again_while_pages_are_left_to_fault() {
+    // Sixteen pages of 64 KiB of 16,384 are marked, which hundreds of lines from memory a second
+    // touch late, hundreds of thousands at once.
+    let late = after_the_scan(1e-4);
+    assert!(late[3] < 0.01, "{late:?}");
+    let soon = after_the_scan(0.05);
+    assert!(soon[3..10].iter().all(|share| *share > 0.99), "{soon:?}");
+    assert!(soon[12] < 0.01, "{soon:?}");
 }

@@ -7,7 +7,7 @@ use super::credit2::Credit2;
 use super::esxi;
 use super::fill::fill;
 use super::linux::{due, Linux};
-use crate::spec::{host_policies, Policy, Processors, Spec};
+use crate::spec::{host_policies, Hypervisor, Policy, Processors, Spec};
 
 macro_rules! choice {
     ($($host:ident, $folder:ident, $title:literal;)*) => {
@@ -71,6 +71,16 @@ impl HostPolicy for Linux {
 impl HostPolicy for Credit2 {
     fn begin(spec: &Spec, state: &State, replication: u64) -> Self {
         Self::new(spec, state, replication)
+    }
+}
+
+/// What a guest's kernel takes from one thread to another [ns]: of KVM's guests as much as that of
+/// their host, for it is the same code. Elsewhere no number of the guest's kernel is told, and the
+/// profile's instructions stand for it.
+pub fn guest_switch_ns(hypervisor: &Hypervisor) -> u64 {
+    match hypervisor.policy {
+        Policy::Linux => hypervisor.linux.switch_ns,
+        _ => 0,
     }
 }
 

@@ -16,7 +16,9 @@ mod round_robin;
 pub use credit2::{queue_of, Credit2};
 pub use dedicated::Dedicated;
 pub use fill::fill;
-pub use host::{hosts, in_effect as host_in_effect, scheduler, settings_of, HostChoice};
+pub use host::{
+    guest_switch_ns, hosts, in_effect as host_in_effect, scheduler, settings_of, HostChoice,
+};
 pub use linux::{group_weight, lax, quota, share_out, turn_ns, turns, Linux, Member, Turns, PAIR};
 pub use phyp::Phyp;
 pub use prsm::{run_time_ns, shared_cores, slice_is_over, Prsm};

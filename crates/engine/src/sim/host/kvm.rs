@@ -86,10 +86,10 @@ impl World<Host> {
             return;
         }
         self.stop_polling(vp);
-        let mut path = 0;
+        let mut path = self.switch_ns(vp);
         if !self.polls_in_guest(vp) {
             self.signalled(vp);
-            path = self.path_ns(vp);
+            path += self.path_ns(vp);
         }
         self.end_halt(vp);
         let core = self.core_of(vp);
@@ -102,6 +102,31 @@ impl World<Host> {
     /// The way out of the guest and back [ns].
     pub(super) fn path_ns(&self, vp: VpId) -> u64 {
         self.kvm(vp).map_or(0, |kvm| kvm.exit_ns + kvm.entry_ns)
+    }
+
+    fn switch_ns(&self, vp: VpId) -> u64 {
+        let guest = self.sys.guests[self.vp(vp).partition].as_ref();
+        guest.map_or(0, |guest| guest.switch_ns)
+    }
+
+    /// A guest's kernel goes on with another of its threads on a virtual processor, which takes as
+    /// long as on its host. One that polls for its host has yet to enter the guest.
+    pub(super) fn switches_thread(&mut self, vp: VpId) {
+        let ns = self.switch_ns(vp);
+        if ns == 0 {
+            return;
+        }
+        let Some(core) = self.vp(vp).core else {
+            self.at.vps[vp].debt_ns += ns;
+            return;
+        };
+        let polls = self.is_polling(vp);
+        let on = &mut self.at.cores[core];
+        // While it spins for a lock nothing of it would be noticed.
+        if !polls && on.stall_until.is_set() {
+            on.stall_until = on.stall_until.max(When::at(self.now)) + ns;
+            on.spin_from = on.stall_until;
+        }
     }
 
     /// A halt is over: how long will it poll the next time?

@@ -11,6 +11,7 @@
 //! Windows stay, as the rhythm in which costs are refreshed; nobody's capacity hangs on them.
 
 pub(super) mod check;
+mod drawn;
 mod flush;
 mod interrupts;
 mod kvm;
@@ -41,6 +42,8 @@ pub enum Alarm {
     Timer,
     /// Part of a partition's memory is made to fault.
     Numa(PartitionId),
+    /// Threads that run away from it may try again to get there.
+    Retry(PartitionId),
     /// A virtual processor of KVM comes to a lock.
     Lock(VpId),
     /// It takes a mapping back.
@@ -79,6 +82,11 @@ impl System for Host {
     }
 
     #[inline]
+    fn switches_thread(world: &mut World<Self>, vp: VpId) {
+        world.switches_thread(vp);
+    }
+
+    #[inline]
     fn found_work(world: &mut World<Self>, vp: VpId) {
         world.stop_halt(vp);
     }
@@ -87,6 +95,7 @@ impl System for Host {
         match alarm {
             Alarm::Timer => world.timer(),
             Alarm::Numa(partition) => world.scan_memory(partition),
+            Alarm::Retry(partition) => world.try_again_home(partition),
             Alarm::Lock(vp) => world.comes_to_lock(vp, key),
             Alarm::Flush(vp) => world.flush(vp, key),
             Alarm::HandsOn(vp) => world.has_had_lock(vp, key),
@@ -113,6 +122,7 @@ impl System for Host {
 
     fn entered(world: &mut World<Self>, vp: VpId) {
         world.kvm_entered(vp);
+        world.faults(vp);
     }
 
     fn at_lock(vp: VpId) -> Alarm {

@@ -1,14 +1,14 @@
 //! NUMA balancing: memory moves to the threads, threads move to the memory.
 //!
 //! A guest's memory is one address space of which `scan_bytes` are made to fault a scan; of plain
-//! processes each has its own. Nodes are memory domains. The partition's threads prefer the domain
-//! that holds most of what they share; where they are more than its processors, they are dealt out
-//! by what each domain holds.
+//! processes each has its own. Nodes are memory domains. What the threads do when they fault is in
+//! [`drawn`](super::drawn). Scans come by the clock; the kernel's come by processor time, so that
+//! those of a partition that uses less than a processor are rarer still (`task_tick_numa`).
 
 use super::state::Host;
 use super::Alarm;
 use crate::hypervisor::numa::{move_common, move_own, next_period_ns};
-use crate::ids::{ById, CoreId, MemoryId, PartitionId, Span, VpId};
+use crate::ids::{ById, CoreId, MemoryId, PartitionId};
 use crate::kernel::When;
 use crate::sim::world::World;
 use crate::spec::NumaBalancing;
@@ -39,6 +39,7 @@ impl World<Host> {
         let used = self.domain_use(partition);
         if used.iter().sum::<f64>() > RUNS_AT_ALL {
             period_ns = self.balance_memory(partition, &used, &numa);
+            self.mark_pages(partition, numa.scan_bytes);
             self.draw_threads(partition);
         }
         self.ask_at(self.now + period_ns, Alarm::Numa(partition));
@@ -109,54 +110,5 @@ impl World<Host> {
             on.spin_from = on.stall_until;
             self.plan(core);
         }
-    }
-
-    /// A partition's threads go to where most of their memory is.
-    fn draw_threads(&mut self, partition: PartitionId) {
-        let now = self.now;
-        for (vp, domain) in self.preferred(partition) {
-            let cores = self.cores_beside(domain);
-            self.sys.room.draw_to(vp, cores, now);
-            self.serve();
-        }
-    }
-
-    /// Domain that each of a partition's threads prefers.
-    fn preferred(&self, partition: PartitionId) -> Vec<(VpId, MemoryId)> {
-        let Some(memory) = &self.sys.memories[partition] else {
-            return Vec::new();
-        };
-        let common = &memory.placed.common;
-        let threads: Vec<VpId> = self.at.vps_of[partition].into_iter().collect();
-        let most = common
-            .ids()
-            .reduce(|a, b| if common[b] > common[a] { b } else { a })
-            .unwrap_or(MemoryId::new(0));
-        if threads.len() <= self.cores_beside(most).len() {
-            return threads.into_iter().map(|vp| (vp, most)).collect();
-        }
-        let count = threads.len() as f64;
-        let domain_at = |index: usize| {
-            let place = (index as f64 + 0.5) / count;
-            let mut sum = 0.0;
-            let mut domains = common.entries();
-            let found = domains.find(|(_, share)| {
-                sum += **share;
-                sum >= place
-            });
-            found.map_or(most, |(domain, _)| domain)
-        };
-        let dealt = threads.into_iter().enumerate();
-        dealt.map(|(index, vp)| (vp, domain_at(index))).collect()
-    }
-
-    /// Processors beside a memory domain.
-    fn cores_beside(&self, domain: MemoryId) -> Span<CoreId> {
-        let tree = &self.at.tree;
-        let chips = tree.chips_beside(domain).numbers();
-        let each = usize::from(tree.cores_per_chip);
-        let (first, count) = (chips.start * each, chips.len() * each);
-        let there = usize::from(tree.active_cores).saturating_sub(first);
-        Span::new(first, count.min(there))
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::guest::memory::Placed;
-use crate::hypervisor::policies::scheduler;
+use crate::hypervisor::policies::{guest_switch_ns, scheduler};
 use crate::hypervisor::{HostScheduler, State};
-use crate::ids::{ById, CoreId, PartitionId, VpId};
+use crate::ids::{ById, CoreId, PartitionId, Span, VpId};
 use crate::kernel::{Key, When};
 use crate::sim::interrupting::Handler;
 use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
@@ -24,6 +24,8 @@ pub struct Host {
     pub(super) vcpus: ById<VpId, Vcpu>,
     /// Memory that NUMA balancing may move, by partition.
     pub(super) memories: ById<PartitionId, Option<Memory>>,
+    /// Where it draws each thread; none before the first scan.
+    pub(super) drawn: ById<VpId, Option<Drawn>>,
     /// Whether there are several memory nodes.
     pub(super) has_several_nodes: bool,
     /// Wake-ups of one thread by another.
@@ -45,6 +47,7 @@ impl Host {
             looked_at: None,
             guests: guests(spec),
             memories: memories(spec, state),
+            drawn: ById::of(None, state.vps.len()),
             has_several_nodes: has_several_nodes(spec, state),
             vcpus: ById::of(Vcpu::new(), state.vps.len()),
             wakes: Wakes::new(state.vps.len(), state.cores.len()),
@@ -98,6 +101,8 @@ pub struct Vcpu {
 #[derive(Clone, Debug)]
 pub struct Guest {
     pub(super) kvm: Kvm,
+    /// What its own kernel takes from one of its threads to another on a virtual processor [ns].
+    pub(super) switch_ns: u64,
     /// The one yielded to last, by index.
     pub(super) boosted: usize,
 }
@@ -134,8 +139,13 @@ impl Vcpu {
 
 /// KVM's guests among the partitions.
 fn guests(spec: &Spec) -> ById<PartitionId, Option<Guest>> {
+    let switch_ns = guest_switch_ns(&spec.machine.hypervisor);
     let guest = |processors: &Processors| match processors {
-        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest { kvm, boosted: 0 }),
+        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest {
+            kvm,
+            switch_ns,
+            boosted: 0,
+        }),
         Processors::Dedicated { .. } => None,
     };
     spec.partitions
@@ -150,6 +160,27 @@ pub struct Memory {
     pub(super) placed: Placed,
     pub(super) period_ns: u64,
     pub(super) spaces: u32,
+    pub(super) marked: Marked,
+    /// Whether runners are to try again to get there.
+    pub(super) retries: bool,
+}
+
+/// Pages that the last scan has left to fault, and how many lines had come from memory by then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marked {
+    pub(super) pages: f64,
+    pub(super) lines: f64,
+}
+
+/// Where NUMA balancing draws a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawn {
+    /// Processors beside its memory.
+    pub(super) cores: Span<CoreId>,
+    /// When it may try to go there again.
+    pub(super) retry_at: u64,
+    /// Whether it has run since the last scan.
+    pub(super) has_run: bool,
 }
 
 /// Whether the kernel knows of several nodes: of those with processors in use, and of those that
@@ -181,6 +212,8 @@ fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
         (!bound && partition.data_bytes > 0).then(|| Memory {
             placed: Placed::of(&spec.machine, &state.tree, partition),
             period_ns,
+            marked: Marked::default(),
+            retries: false,
             spaces: if host.kvm.is_some() {
                 1
             } else {

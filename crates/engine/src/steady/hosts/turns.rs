@@ -114,7 +114,13 @@ impl State {
         let sleeps = load.wakes_per_ns * (1.0 - halting.found);
         let in_guest = load.wakes_per_ns * halting.found * path;
         let stops = Stops::of(host, doing, form);
-        let held_up = (sleeps + ends + stops.per_ns) * passage + in_guest + faults(host, form);
+        let in_kernel = form
+            .threads
+            .kvm
+            .as_ref()
+            .map_or(0.0, |_| self.switches((at, form)) * host.guest_switch_ns);
+        let held_up =
+            (sleeps + ends + stops.per_ns) * passage + in_guest + in_kernel + faults(host, form);
         let wake_ns = (sleeps * passage + in_guest) / load.wakes_per_ns.max(1e-18);
         let beside = host.siblings - 1;
         let after = |away_ns: f64| {
@@ -161,6 +167,18 @@ impl State {
             let reload_ns = &mut self.doing[workload].reload_ns;
             *reload_ns += 0.5 * self.pace * (ns - *reload_ns);
         }
+    }
+
+    /// How often in a nanosecond a guest's kernel goes on with another thread: who always has work
+    /// stays where it is.
+    fn switches(&self, (at, form): (usize, &Form)) -> f64 {
+        let comes = |form: &Form| !matches!(form.demand.arrivals, Arrivals::Always(..));
+        let often = |at: usize| self.doing[at].load.bursts_per_ns;
+        if form.workloads.is_empty() {
+            return if comes(form) { often(at) } else { 0.0 };
+        }
+        let some = form.each_workload().filter(|(_, of)| comes(of));
+        some.map(|(workload, _)| often(workload)).sum()
     }
 
     /// What a burst refills of what was lost [ns]; of several workloads each has its own.

@@ -16,8 +16,8 @@ use crate::hypervisor::policies::{lax, PAIR};
 use crate::machine::Topology;
 use crate::steady::queues::chances::quantile;
 
-/// Time in which a thread comes to where it stays [s]: one that always runs looks so often.
-/// Assumed, half a minute to ten minutes.
+/// Time in which a thread comes to where it stays [s]: each looks so often, however little it runs,
+/// for it does so when it next runs after a scan. Assumed, half a minute to ten minutes.
 const LOOKED_AT: f64 = 60.0;
 /// Standard deviations beyond which a number hardly ever comes to.
 pub(in crate::steady) const HARDLY_EVER: f64 = 3.0;
@@ -139,11 +139,10 @@ impl Nodes<'_> {
             return !self.is_worse(way, party.load, party.load);
         }
         let is_sure = left >= HARDLY_EVER * (varies + own).sqrt();
-        let looks = (party.each * LOOKED_AT).max(2.0);
         let now_and_then = if party.stays || !is_sure {
             0.0
         } else {
-            quantile(1.0 - 1.0 / looks) * (varies + (varied - own).max(0.0)).sqrt()
+            quantile(1.0 - 1.0 / LOOKED_AT) * (varies + (varied - own).max(0.0)).sqrt()
         };
         self.lets_be(there + 1.0, here - party.each, now_and_then)
     }

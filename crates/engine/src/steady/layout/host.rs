@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::hypervisor::numa::is_rarely_scanned;
-use crate::hypervisor::policies::{queue_of, turns, Turns};
+use crate::hypervisor::policies::{guest_switch_ns, queue_of, turns, Turns};
 use crate::ids::ChipId;
 use crate::machine::Topology;
 use crate::spec::{Cgroup, NumaBalancing, Policy, Spec};
@@ -71,6 +71,8 @@ pub(in crate::steady) struct Host {
     pub siblings: usize,
     /// What a switch takes [ns].
     pub switch_ns: f64,
+    /// What it takes within a guest [ns].
+    pub guest_switch_ns: f64,
     /// How long one of those that wait for a processor runs [ns].
     pub turn_ns: f64,
     /// How turns come round, where that is known.
@@ -168,6 +170,7 @@ impl Host {
             } else {
                 hypervisor.credit2.switch_ns as f64
             },
+            guest_switch_ns: guest_switch_ns(hypervisor) as f64,
             slice_ns: linux.bandwidth_slice_ns as f64,
             cap_period_ns: hypervisor.credit2.cap_period_ns as f64,
             turn_ns: if is_linux {
@@ -204,6 +207,7 @@ impl Host {
             cgroups: Vec::new(),
             siblings: 1,
             switch_ns: 0.0,
+            guest_switch_ns: 0.0,
             turn_ns: 1.0,
             turns: None,
             slice_ns: 1.0,

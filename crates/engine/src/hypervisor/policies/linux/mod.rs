@@ -244,10 +244,14 @@ impl HostScheduler for Linux {
         self.tree.hand_over(task(vp), task(sibling))
     }
 
-    fn draw_to(&mut self, vp: VpId, cores: Span<CoreId>, now: u64) {
+    fn prefer(&mut self, vp: VpId, cores: Span<CoreId>) {
+        self.tree.tasks[task(vp)].preferred = Some(cores);
+    }
+
+    fn draw_home(&mut self, vp: VpId, now: u64) {
         self.tree.set_now(now);
         self.tree.is_inside(None);
-        self.tree.draw_to(&self.domains, task(vp), cores);
+        self.tree.draw_home(&self.domains, task(vp));
     }
 
     fn counted(&self, partition: PartitionId, now: u64) -> HostCount {

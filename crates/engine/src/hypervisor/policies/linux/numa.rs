@@ -35,11 +35,11 @@ impl Tree {
             .any(|other| !other.prefers(t.cpu))
     }
 
-    /// A task prefers these processors, all those beside some memory; one that runs elsewhere goes
-    /// there now if it can.
-    pub fn draw_to(&mut self, domains: &Domains, task: TaskId, cpus: Span<CoreId>) {
-        let t = &mut self.tasks[task];
-        t.preferred = Some(cpus);
+    /// A task that runs elsewhere goes now to the processors that it prefers, all those beside some
+    /// memory, if it can.
+    pub fn draw_home(&mut self, domains: &Domains, task: TaskId) {
+        let t = &self.tasks[task];
+        let Some(cpus) = t.preferred else { return };
         let from = t.cpu;
         let runs = t.placed && self.cpus[from].curr == Some(task);
         if !runs || cpus.contains(from) {
@@ -313,7 +313,8 @@ mod tests {
                             Goal::To(_) => 1,
                             Goal::Swap(_) => 2,
                         }] += 1;
-                        linux.draw_to(vp, there, now);
+                        linux.prefer(vp, there);
+                        linux.draw_home(vp, now);
                     }
                 } else if !linux.tree.tasks[task].awake {
                     linux.wake(vp, None, now);
