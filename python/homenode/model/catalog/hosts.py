@@ -238,7 +238,9 @@ class HostOnLinux(Host):
     """What a host with the Linux kernel has whatever its scheduler."""
 
     smt: Figure[bool] = Field(description="whether all threads of a core are in use (not nosmt)")
-    switch: Figure[Direct] = Field(description="direct cost of a switch between two threads")
+    switch: Figure[Direct] = Field(
+        description="direct cost of a switch between two threads, a guest's own too"
+    )
     wake_interrupt: Figure[Direct] = Field(
         description="processor time of waking a thread on another processor: an interrupt is sent"
     )

@@ -282,4 +282,15 @@ mod tests {
         (others.stays, others.each, others.load) = (false, 0.1, 1.0);
         assert_eq!(at_home(&[party(0, 0, 12), comers, others])[1], 8);
     }
+
+    #[test]
+    fn who_hardly_runs_looks_as_often_as_others() {
+        let some = |unit, count, each| {
+            let mut some = party(unit, 1, count);
+            (some.stays, some.each, some.load) = (false, each, 1.0);
+            some
+        };
+        let found = at_home(&[party(0, 1, 12), some(1, 8, 0.01), some(2, 16, 0.1)]);
+        assert_eq!(found[1], 8, "{found:?}");
+    }
 }
