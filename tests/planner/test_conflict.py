@@ -152,6 +152,20 @@ def test_pins_belong_to_the_set_only_where_they_forbid_it() -> None:
     assert one.rule.endswith("apart")
 
 
+def test_pins_are_in_the_way_of_spaces_that_are_gone_through_too() -> None:
+    told = layouts.scenario(
+        *(layouts.partition(f"lpar{n}", rate=100) for n in (1, 2, 3)),
+        advise='free = ["home"]\napart = [["lpar1", "lpar2"]]\npinned = ["lpar1", "lpar2"]',
+    )
+    found = advise(told, confirm=False)
+    assert [one.rule for one in found.conflict] == [
+        "lpar1, lpar2 apart",
+        "pinned: nothing of lpar1 changes",
+        "pinned: nothing of lpar2 changes",
+    ]
+    assert "no proof" not in found.told
+
+
 def test_of_many_pins_only_those_that_are_in_the_way_belong_to_the_set() -> None:
     """The first may move, and the second is pinned: one of the other two has to."""
     told = layouts.crowded(

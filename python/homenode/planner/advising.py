@@ -38,6 +38,8 @@ _MOST_TRIES = 8
 """The same where none holds so far,"""
 _WIDE = 3
 """and how many are chosen then at least."""
+_OF_EXACT = 0.2
+"""Part of a limited time for the layout that keeps the linear rules."""
 _LONGER = 0.5
 """Part of what is left of a limited time for going on, where nothing was found that is better."""
 _ALIKE = 1e-4
@@ -302,7 +304,7 @@ class Advising:
         rules = self.problem.rules
         wished = any(rule.linear is not None and rule.wished for rule in rules)
         exact = exact_of(self.problem.space) if wished else None
-        row = None if exact is None else exact.layout(rules)[0]
+        row = None if exact is None else exact.layout(rules, self.budget.share(_OF_EXACT))[0]
         return [] if row is None or not row.any() else [row]
 
     def _simulated(self, chosen: Sequence[tuple[int, Rows]]) -> list[Answer]:
@@ -314,7 +316,8 @@ class Advising:
             until = Until(self.budget, self.runs.stop)
             if not until.is_set():
                 self._play(replace(self.runs, stop=until), open_ones[first:], until)
-            left = {row.tobytes() for at, row in open_ones if self.answers[at].run_of(row) is None}
+            others = [(at, row) for at, row in open_ones if at or row.any()]
+            left = {row.tobytes() for at, row in others if self.answers[at].run_of(row) is None}
             self._cut = left if until.by_time else set()
         return [self.answers[at].of(row) for at, row in chosen]
 

@@ -27,6 +27,8 @@ which none can be left out is as good.
 _ROUNDS = 2
 _FEW = 50
 """Layouts that are looked at again where each is simulated."""
+_EACH = 0.25
+"""Part of what is left of a limited time for each set."""
 _Set = frozenset[int]
 
 
@@ -48,6 +50,7 @@ def conflict(search: Search, problem: Problem) -> tuple[list[Rule], bool]:
             search.goal,
             seed=search.seed,
             rounds=_ROUNDS,
+            budget=search.budget,
             most=_FEW if whole else None,
         ),
         exact_of(free.space),
@@ -121,17 +124,22 @@ class _Finding:
 
     def _is_kept(self, chosen: Collection[int]) -> bool:
         """Whether a layout is found that keeps these rules, and those of the machine."""
-        if self.proven:
+        budget = self.search.budget
+        if self.proven or budget.over:
             return False
         asked = [*self.machine, *chosen]
         starts = [*self.starts]
         if self.exact is not None:
-            row, disproved = self.exact.layout([self.search.rules[at] for at in asked])
+            rules = [self.search.rules[at] for at in asked]
+            row, disproved = self.exact.layout(rules, budget.share(_EACH))
             if disproved:
                 self.proven = True
                 return False
             starts += [] if row is None else [row]
-        again = replace(self.search, _parts=[], _excess=[], _places=[], _scores={}, _towards={})
+        seconds = budget.share(_EACH)
+        again = replace(
+            self.search, seconds=seconds, _parts=[], _excess=[], _places=[], _scores={}, _towards={}
+        )
         again.limits = np.full(len(again.rules), np.inf)
         again.limits[asked] = SLACK
         seen = again.run(starts)
@@ -140,7 +148,7 @@ class _Finding:
         whole = seen.kept & ~(seen.excess > SLACK).any(axis=1)
         if whole.any():
             self.keeps_all = seen.rows[whole][:1]
-        return not again.proven and bool(seen.kept.any())
+        return bool(seen.kept.any())
 
 
 def smallest(sets: Collection[_Set]) -> tuple[int, ...] | None:

@@ -51,9 +51,11 @@ class Exact:
         )
         """Whether nothing that may change is left out, so that what it disproves is disproved."""
 
-    def layout(self, rules: Sequence[Rule]) -> tuple[Rows | None, bool]:
+    def layout(
+        self, rules: Sequence[Rule], seconds: float | None = None
+    ) -> tuple[Rows | None, bool]:
         """A row that keeps the linear ones of the rules with the fewest changes, or None; and
-        whether that there is none is proven.
+        whether that there is none is proven. At most so many seconds, where time is limited.
         """
         from ortools.sat.python import cp_model
 
@@ -67,6 +69,8 @@ class Exact:
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.max_deterministic_time = _SECONDS
+        if seconds is not None:
+            solver.parameters.max_time_in_seconds = seconds
         status = solver.solve(model)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return None, status == cp_model.INFEASIBLE and self.whole
