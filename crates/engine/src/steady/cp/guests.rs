@@ -231,6 +231,8 @@ fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
         Some("machines with work of their own beside clients and servers".into())
     } else if web && zvm.machines.iter().any(limits) {
         Some("a limit or CPU pool of a client or server".into())
+    } else if one.smt > 1 && !zvm.cpu_pools.is_empty() {
+        Some("CPU pools of z/VM with two threads a core".into())
     } else if one.smt > MOST_THREADS {
         Some("z/VM with more than two threads a core".into())
     } else {
