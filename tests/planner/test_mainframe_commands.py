@@ -93,3 +93,18 @@ def test_what_another_zvm_has_is_said_of_this_one_too(tmp_path: Path) -> None:
 def test_machines_that_are_no_more_are_named(tmp_path: Path) -> None:
     told = between(layout(), layout(machines=4), tmp_path)
     assert told[-1] == "* No longer needed: C5, C6, S5, S6"
+
+
+def test_a_pool_that_is_there_is_set_and_a_new_one_defined(tmp_path: Path) -> None:
+    pool = '[[partition.cpu_pool]]\nname = "{}"\ncapacity = {}\n\n'
+    member, last = 'role = "client"\n', "[[partition.switch]]"
+    before = layout().replace(last, pool.format("web", 2) + last, 1)
+    before = before.replace(member, f'{member}cpu_pool = "web"\n', 1)
+    after = before.replace("capacity = 2", "capacity = 3", 1)
+    lines = between(before, after, tmp_path / "set")
+    assert [line for line in lines if "POOL" in line] == ["SET CPUPOOL WEB CAPACITY 3.00 TYPE IFL"]
+    lines = between(layout(), before, tmp_path / "new")
+    assert [line for line in lines if "POOL" in line] == [
+        "DEFINE CPUPOOL WEB CAPACITY 2.00 TYPE IFL",
+        *(f"SCHEDULE C{at} POOL WEB" for at in range(1, 7)),
+    ]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homenode.model.scenario.file.advise import Licence
+from homenode.model.spec import PartitionSpec, zvm_of
 from homenode.planner.solver import Figures, Floats, Solver
 
 _NS_PER_MS = 1e6
@@ -150,9 +151,10 @@ class Cost:
         """Licences that a product needs.
 
         Sub-capacity counts the cores that its partitions can use at most: a capped one its
-        entitlement, any other its virtual processors; those of a pool together no more than the
-        pool's maximum and its cores, on a mainframe those of its type; all together no more than
-        the active cores. Whole cores are paid for.
+        entitlement, any other its virtual processors, machines of a CPU pool of z/VM those of the
+        pool; those of a pool of partitions together no more than the pool's maximum and its cores,
+        on a mainframe those of its type; all together no more than the active cores. Whole cores
+        are paid for.
         """
         return np.ceil(self._in_use(licence, options) - 1e-9) * licence.factor
 
@@ -175,9 +177,18 @@ class Cost:
             if name in licence.partitions:
                 capped = tell(index, "capped", options)
                 most = np.where(capped, tell(index, "entitlement", options), virtual)
+                most = np.minimum(most, _cpu_pool(licence, self.solver.spec["partitions"][index]))
                 held[np.arange(len(options)), pool] += most  # -1, of the dedicated, is the last
         room = np.minimum(limits, (active - dedicated)[:, None])
         return np.asarray(np.minimum(held[:, :-1], room).sum(axis=1) + held[:, -1])
+
+
+def _cpu_pool(licence: Licence, partition: PartitionSpec) -> float:
+    """The most cores that the machines of a product's CPU pool can use under z/VM."""
+    guest = zvm_of(partition)
+    pools = [] if guest is None else guest.get("cpu_pools", [])
+    told = (pool["cores"] for pool in pools if pool["name"] == licence.cpu_pool)
+    return next(told, float("inf"))
 
 
 def _now(solver: Solver) -> Now:

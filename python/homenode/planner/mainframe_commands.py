@@ -16,6 +16,7 @@ from homenode.records.exporting.options import ExportOptions
 from homenode.simulate.run import Run
 
 _SWITCH = re.compile(r"DEFINE VSWITCH (?P<name>\S+) ")
+_POOL = re.compile(r"DEFINE CPUPOOL (?P<name>\S+) ")
 _GRANT = re.compile(r"SET VSWITCH (?P<name>\S+) GRANT")
 _USER = re.compile(r"USER (?P<name>\S+) ")
 _NIC = re.compile(r" NICDEF ")
@@ -76,13 +77,16 @@ def _changed(old: Sequence[_Line], block: Sequence[_Line]) -> Iterator[str]:
     gone = [name for name in was if name not in now]
     if not (new or users or gone):
         return
+    pools = _named(_POOL, old)
     heads, last = {line.head for line in new}, block.index(new[-1]) if new else 0
     for line in block[: last + 1]:
         match = _SWITCH.match(line.text)
         if match and match["name"] in again:
             yield f"DETACH VSWITCH {match['name']}"
         if line in new or line.text in heads or line.text.startswith("*"):
-            yield line.text
+            pool = _POOL.match(line.text)
+            is_there = pool is not None and pool["name"] in pools
+            yield line.text.replace("DEFINE", "SET", 1) if is_there else line.text
     yield from _afterwards(new, users, gone, anew=bool(again))
 
 

@@ -81,6 +81,8 @@ def mainframe_tables(run: Figures) -> list[Table]:
         _metrics(run, guests, _SYSTEM, "z/VM"),
         _metrics(run, guests, _TRANSACTION, "z/VM, a transaction (%s: percent of a processor x s)"),
     ]
+    pools = _pool_table(run, guests)
+    tables += [pools] if pools.rows else []
     switches = _switch_rows(run)
     if switches:
         tables.append(_switch_table(switches))
@@ -112,6 +114,43 @@ def _metrics(
         ]
         table.add_row(escape(partition), *cells)
     return table
+
+
+def _pool_table(run: Figures, guests: Sequence[str]) -> Table:
+    """CPU pools: what their members used together, what CP did on their account counted."""
+    table = plain_table(
+        "pool", "partition", "type", "limit", "members", "cores used", "% of it", title="CPU pools"
+    )
+    for name in guests:
+        guest = zvm_of(run.partition_spec(name))
+        pools = [] if guest is None else guest.get("cpu_pools", [])
+        if guest is None or not pools or not isinstance(run, KeptRun):
+            continue
+        used, told = _used_by_machines(run, name), run.details.get(name, {}).get("cpu_pools", [])
+        for index, pool in enumerate(pools):
+            members = [
+                at for at, one in enumerate(guest["machines"]) if one.get("cpu_pool") == index
+            ]
+            cores = sum(used.get(at, 0.0) for at in members)
+            kind = told[index]["type"].upper() if told else NOTHING
+            share = 100 * cores / pool["cores"]
+            figures = (number(pool["cores"], 2), str(len(members)), number(cores, 2))
+            row = (escape(pool["name"]), escape(name), kind, *figures, number(share, 1))
+            table.add_row(*row)
+    return table
+
+
+def _used_by_machines(run: KeptRun, partition: str) -> dict[int, float]:
+    """Cores that each virtual machine of a partition used, the mean of all replications."""
+    rows = run.intervals("virtual_machine")
+    keys = ("partition", "virtual_machine_index")
+    sums = rows.select(*keys, "guest_ns", "chargeable_ns").group_by(*keys).sum()
+    seconds = run.replications * run.spec["duration_ns"]
+    return {
+        row["virtual_machine_index"]: (row["guest_ns"] + row["chargeable_ns"]) / seconds
+        for row in sums.iter_rows(named=True)
+        if row["partition"] == partition
+    }
 
 
 def _switch_rows(run: Figures) -> list[dict[str, Any]]:

@@ -256,6 +256,14 @@ class ScoreDetails(TypedDict):
     """So many for one transaction a second."""
 
 
+class CpuPoolDetails(TypedDict):
+    """How the limit of a CPU pool of z/VM was told."""
+
+    type: str
+    limit: float | None
+    """As a part of the cores of that type, if so."""
+
+
 class PartitionDetails(TypedDict, total=False):
     """What a partition's own tools print of it but no simulation needs.
 
@@ -269,6 +277,7 @@ class PartitionDetails(TypedDict, total=False):
     core_type: str
     core_types: list[str]
     numbers: list[int]
+    cpu_pools: list[CpuPoolDetails]
     level: str
     node_name: str
     pool: int

@@ -40,8 +40,8 @@ pub use prsm::{DefinedCapacity, Group, LogicalCores, Polarization, PrSm};
 pub use virtualized::{Virtualized, Walks};
 pub use workload::{Distribution, Generator, Load, Spread, Workload};
 pub use zvm::{
-    CpLocks, CpPaths, CpShare, ExcessUse, GuestWork, PlayedWork, Role, Unparking, VirtualMachine,
-    Zvm,
+    CpLocks, CpPaths, CpShare, CpuPool, ExcessUse, GuestWork, PlayedWork, Role, Unparking,
+    VirtualMachine, Zvm,
 };
 
 use serde::{Deserialize, Serialize};

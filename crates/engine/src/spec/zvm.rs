@@ -37,6 +37,9 @@ pub struct Zvm {
     pub locks: CpLocks,
     /// Virtual machines, in order of their index in every result table.
     pub machines: Vec<VirtualMachine>,
+    /// CPU pools: machines that may use so much together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu_pools: Vec<CpuPool>,
     /// Virtual switches.
     pub switches: Vec<Switch>,
     /// Paging volumes; none = nothing can be paged out.
@@ -131,6 +134,16 @@ pub struct CpLocks {
     pub delay: f64,
 }
 
+/// Virtual machines that may use so many cores together (`DEFINE CPUPOOL`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuPool {
+    /// Name, unique in the partition.
+    pub name: String,
+    /// Most that its members may use together [cores].
+    pub cores: f64,
+}
+
 /// A virtual machine (guest).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -150,6 +163,9 @@ pub struct VirtualMachine {
     /// Whether that limit holds even if processors idle (`LIMITHARD`), or gives way then
     /// (`LIMITSOFT`).
     pub limit_hard: bool,
+    /// CPU pool that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_pool: Option<u16>,
     /// Virtual switch it is coupled to.
     pub switch: Option<u16>,
     /// What comes to it from outside the partition, for a machine whose role that is.

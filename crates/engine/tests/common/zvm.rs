@@ -101,6 +101,7 @@ pub fn virtual_machine(name: &str, role: Role, switch: Option<u16>) -> VirtualMa
         share: CpShare::Relative(100),
         maximum: None,
         limit_hard: false,
+        cpu_pool: None,
         switch,
         work: None,
     }
@@ -140,6 +141,7 @@ pub fn free_cp(machines: Vec<VirtualMachine>, switches: Vec<Switch>) -> Zvm {
         paths: free_paths(),
         locks: no_locks(),
         machines,
+        cpu_pools: vec![],
         switches,
         paging: None,
     }

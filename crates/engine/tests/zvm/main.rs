@@ -10,6 +10,7 @@ mod nested;
 mod pager;
 mod paging;
 mod polarization;
+mod pools;
 mod scheduler;
 mod served;
 mod shares;

@@ -12,18 +12,19 @@ use proptest::test_runner::{Config, RngSeed};
 use std::env::var_os;
 
 /// Dice that make a scenario.
-const DICE: usize = 96;
+pub const DICE: usize = 96;
 /// Instructions of a transaction, at one a nanosecond.
-const SMALL: f64 = 200_000.0;
+pub const SMALL: f64 = 200_000.0;
 /// Minor time slice: the shortest that there is, so that few of them tell.
-const SLICE: u64 = MS;
+pub const SLICE: u64 = MS;
 
 /// Competitors, and what they are promised.
 #[derive(Debug)]
-struct Contest {
-    spec: Spec,
+pub struct Contest {
+    /// The machine and its partition, for ten seconds.
+    pub spec: Spec,
     /// Processors that each should have.
-    wanted: Vec<f64>,
+    pub wanted: Vec<f64>,
 }
 
 fn some_share(dice: &mut Dice) -> CpShare {
@@ -35,7 +36,7 @@ fn some_share(dice: &mut Dice) -> CpShare {
 }
 
 /// Part of all processors that the limit of a machine is worth; all of them without one.
-fn limits(machines: &[VirtualMachine]) -> Vec<f64> {
+pub fn limits(machines: &[VirtualMachine]) -> Vec<f64> {
     let shares: Vec<_> = machines.iter().map(|one| one.share).collect();
     let of = |(at, one): (usize, &VirtualMachine)| {
         let limit = one.maximum.map(|most| weight_beside(most, at, &shares));
@@ -46,7 +47,7 @@ fn limits(machines: &[VirtualMachine]) -> Vec<f64> {
 
 /// Machines that compute without end, some of them limited, and enough without a limit to use all
 /// processors.
-fn computing(dice: &mut Dice, processors: u16) -> Vec<VirtualMachine> {
+pub fn computing(dice: &mut Dice, processors: u16) -> Vec<VirtualMachine> {
     let count = dice.between(2, 7);
     let mut all = endless(count);
     for one in &mut all {
@@ -63,7 +64,7 @@ fn computing(dice: &mut Dice, processors: u16) -> Vec<VirtualMachine> {
 }
 
 /// Machines to which transactions come: half of what they are promised, or more than one processor.
-fn asking(dice: &mut Dice, all: &mut Vec<VirtualMachine>, processors: u16) {
+pub fn asking(dice: &mut Dice, all: &mut Vec<VirtualMachine>, processors: u16) {
     let first = all.len();
     for number in 0..dice.between(0, 4) {
         let mut one = served(&format!("asks{number}"), 1, 1.0, SMALL);
@@ -127,7 +128,7 @@ fn contest(dice: &[u16]) -> Contest {
 }
 
 /// Processors that each virtual machine had.
-fn used(spec: &Spec, outcome: &Outcome, count: usize) -> Vec<f64> {
+pub fn used(spec: &Spec, outcome: &Outcome, count: usize) -> Vec<f64> {
     let of = |at: usize| {
         let all = &outcome.virtual_machine;
         let series = all.series("virtual_machine", at, "guest_ns");
@@ -138,7 +139,7 @@ fn used(spec: &Spec, outcome: &Outcome, count: usize) -> Vec<f64> {
 
 /// Two in a hundred, a slice of each virtual processor at either end, and for transactions that
 /// come by chance four times the spread of their number.
-fn assert_promise(contest: &mut Contest) -> Outcome {
+pub fn assert_promise(contest: &mut Contest) -> Outcome {
     let Contest { spec, wanted } = contest;
     let outcome = run(spec, 0);
     let got = used(spec, &outcome, wanted.len());
@@ -170,7 +171,7 @@ fn assert_promise(contest: &mut Contest) -> Outcome {
 }
 
 /// The same scenarios each time, unless the environment asks for others or for more.
-fn config() -> Config {
+pub fn config() -> Config {
     let asked = Config::default();
     Config {
         cases: var_os("PROPTEST_CASES").map_or(40, |_| asked.cases),
@@ -191,7 +192,7 @@ proptest! {
 }
 
 /// Machines with so many virtual processors and such relative shares.
-fn loops(chips: u16, cores: u16, machines: &[(u16, u16)], vertical: bool) -> Contest {
+pub fn loops(chips: u16, cores: u16, machines: &[(u16, u16)], vertical: bool) -> Contest {
     let mut all = endless(machines.len() as u16);
     for (one, (cpus, share)) in all.iter_mut().zip(machines) {
         (one.cpus, one.share) = (*cpus, CpShare::Relative(*share));

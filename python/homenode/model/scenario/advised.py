@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from homenode.errors import ScenarioError, listed, suggestion
 from homenode.model.catalog import MachineDescription
 from homenode.model.document import Document, Problems
 from homenode.model.document.positions import Path, split_key
 from homenode.model.scenario.file.advise import Advise
+from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.places import name_of_chip, node_word
 
 _ROOM = {"machine", "merge"}
@@ -16,9 +17,13 @@ _ROOM = {"machine", "merge"}
 
 
 def check_advise(
-    told: Advise | None, names: Sequence[str], machine: MachineDescription, document: Document
+    told: Advise | None,
+    tables: Mapping[str, Partition],
+    machine: MachineDescription,
+    document: Document,
 ) -> None:
-    """`names` are those of the partitions."""
+    """`tables` are those of the partitions, by their names."""
+    names = [*tables]
     if told is None:
         return
     problems = Problems(document, ScenarioError)
@@ -42,6 +47,7 @@ def check_advise(
         _check_loss(told, machine, problems)
     _check_values(told, names, problems)
     _check_money(told, problems)
+    _check_cpu_pools(told, tables, problems)
     problems.raise_any()
 
 
@@ -110,6 +116,25 @@ def _check_values(told: Advise, names: Sequence[str], problems: Problems) -> Non
             step = 'write one like "partition.lpar1.processors.virtual" = [10, 20]'
             there = f'"{text}" is no path into a partition'
             problems.add_key(("advise", "values", text), there, step)
+
+
+def _check_cpu_pools(told: Advise, tables: Mapping[str, Partition], problems: Problems) -> None:
+    """A licence counts the cores of a CPU pool of z/VM where its partitions have one that is told
+    in cores: licence tools do not count one that is a part of them.
+    """
+    for row, licence in enumerate(told.licence):
+        wanted, where = licence.cpu_pool, ("advise", "licence", row, "cpu_pool")
+        for name in licence.partitions if wanted is not None else ():
+            pools = tables[name].cpu_pool if name in tables else []
+            found = next((pool for pool in pools if pool.name == wanted), None)
+            if found is not None and found.capacity is not None:
+                continue
+            own = [pool.name for pool in pools if pool.capacity is not None]
+            there = f"{name} has no such CPU pool with a capacity in cores"
+            there += f", but {listed(own)}" if own else ""
+            step = "name one of them" if own else "write [[partition.cpu_pool]] with a capacity"
+            problems.add(where, there=there, next_step=suggestion(wanted or "", own, step))
+            break
 
 
 def _check_money(told: Advise, problems: Problems) -> None:

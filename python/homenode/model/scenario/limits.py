@@ -196,6 +196,10 @@ def _of_partition(partition: PlacedPartition, steps: Sequence[str], document: Do
             return (*top, *_member(partition, kind, int(number), rest))
         case ["guest", "machines"]:
             return (*top, "virtual_machine")
+        case ["guest", "cpu_pools", number, *rest]:
+            told = partition.table.cpu_pool[int(number)].capacity is None
+            key = {"cores": "limit" if told else "capacity"}
+            return (*top, "cpu_pool", int(number), *(key.get(step, step) for step in rest))
         case ["profile", *rest]:
             return (*top, "profile", *(_PROFILE.get(step, step) for step in rest))
         case ["workload", *rest]:

@@ -137,8 +137,8 @@ class Scenario:
         resolved = resolve(file, document, folder, held=held)
         _check_sweep(file, document)
         check_find(file.find, resolved.partitions, document)
-        names = [one.name for one in resolved.partitions]
-        check_advise(file.advise, names, resolved.machine, document)
+        tables = {one.name: one.table for one in resolved.partitions}
+        check_advise(file.advise, tables, resolved.machine, document)
         of = (folder, file, resolved, dict(point), origin, dict(edits or {}))
         scenario = cls(document.text, document.file, *of)
         scenario.__dict__["_parsed"] = document.data  # what `_parsed` would read once more

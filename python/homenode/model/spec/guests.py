@@ -106,6 +106,13 @@ class GuestWorkSpec(ArrivalsSpec):
     answer_bytes: int
 
 
+class CpuPoolSpec(TypedDict):
+    """Virtual machines that may use so many cores together."""
+
+    name: str
+    cores: float
+
+
 class VirtualMachineSpec(TypedDict):
     """A virtual machine under z/VM; its switch by index."""
 
@@ -116,6 +123,7 @@ class VirtualMachineSpec(TypedDict):
     share: CpShareSpec
     maximum: CpShareSpec | None
     limit_hard: bool
+    cpu_pool: NotRequired[int]
     switch: int | None
     work: NotRequired[GuestWorkSpec]
 
@@ -174,6 +182,7 @@ class ZvmSpec(TypedDict):
     paths: CpPathsSpec
     locks: CpLocksSpec
     machines: list[VirtualMachineSpec]
+    cpu_pools: NotRequired[list[CpuPoolSpec]]
     switches: list[SwitchSpec]
     paging: PagingSpec | None
 

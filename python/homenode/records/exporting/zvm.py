@@ -26,6 +26,7 @@ from homenode.records.exporting.options import ExportOptions
 from homenode.records.exporting.registry import Exporter
 
 if TYPE_CHECKING:
+    from homenode.simulate.answers import CpuPoolDetails
     from homenode.simulate.run import Run
 
 NIC = "0600"
@@ -79,7 +80,7 @@ def _control_program(run: Run, name: str, guest: ZvmSpec) -> Iterator[str]:
     """CP commands: dispatching, virtual switches, who may couple to them, shares."""
     kind = str(run.details.get(name, {}).get("core_type", "all")).upper()
     kind = kind if kind in ("CP", "IFL", "ICF", "ZIIP") else "ALL"
-    for things in (guest["switches"], guest["machines"]):
+    for things in (guest["switches"], guest["machines"], guest.get("cpu_pools", [])):
         _refuse_alike([thing["name"] for thing in things])
     yield "* CP commands"
     vertical = guest["vertical"]
@@ -99,6 +100,19 @@ def _control_program(run: Run, name: str, guest: ZvmSpec) -> Iterator[str]:
             yield f"SET VSWITCH {_name(switch['name'])} GRANT {_name(machine['name'])}"
     for machine in guest["machines"]:
         yield f"SET SHARE {_name(machine['name'])} {_share(machine)}"
+    yield from _pools(guest, run.details.get(name, {}).get("cpu_pools", []))
+
+
+def _pools(guest: ZvmSpec, told: Sequence[CpuPoolDetails]) -> Iterator[str]:
+    """CPU pools, and who is in which."""
+    pools = guest.get("cpu_pools", [])
+    for pool, how in zip(pools, told, strict=True):
+        part = how["limit"]
+        most = f"CAPACITY {pool['cores']:.2f}" if part is None else f"LIMITHARD {100 * part:.2f}%"
+        yield f"DEFINE CPUPOOL {_name(pool['name'])} {most} TYPE {how['type'].upper()}"
+    for machine in guest["machines"]:
+        if (index := machine.get("cpu_pool")) is not None:
+            yield f"SCHEDULE {_name(machine['name'])} POOL {_name(pools[index]['name'])}"
 
 
 def _directory(guest: ZvmSpec) -> Iterator[str]:

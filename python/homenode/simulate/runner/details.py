@@ -12,6 +12,7 @@ from typing import Literal
 
 from homenode.model.scenario import PlacedPartition, Scenario
 from homenode.model.scenario.file.guest import Aix
+from homenode.model.scenario.mainframe.pools import type_of
 from homenode.model.scenario.memory_away import away_of
 from homenode.model.scenario.profiles import score_of
 from homenode.simulate.answers import Details, MachineFacts, PartitionDetails
@@ -129,17 +130,22 @@ def _score(partition: PlacedPartition, folder: Path) -> PartitionDetails:
 
 def _of_mainframe(partition: PlacedPartition) -> PartitionDetails:
     """Its mode, the type of each logical core (all of one are `core_type`), and under z/VM the
-    processor numbers.
+    processor numbers and CPU pools.
     """
-    where = partition.mainframe
+    where, table = partition.mainframe, partition.table
     if where is None:
         return {}
-    return {
+    found: PartitionDetails = {
         "mode": where.mode,
         "core_type": "+".join(dict.fromkeys(where.types)),
         "core_types": list(where.types),
         "numbers": [number for core in where.numbers for number in core],
     }
+    if table.cpu_pool:
+        found["cpu_pools"] = [
+            {"type": type_of(pool, table), "limit": pool.limit} for pool in table.cpu_pool
+        ]
+    return found
 
 
 def _limits(partition: PlacedPartition, key: str) -> list[float] | None:

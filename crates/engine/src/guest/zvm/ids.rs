@@ -17,4 +17,6 @@ ids! {
     ConnectionId: u32, NonZeroU32;
     /// A virtual switch.
     SwitchId: u16, NonZeroU16;
+    /// A CPU pool.
+    PoolId: u16, NonZeroU16;
 }

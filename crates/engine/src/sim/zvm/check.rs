@@ -61,6 +61,7 @@ fn check_zvm(spec: &Spec, partition: &Partition, zvm: &Zvm, owner: &Owner) -> Ch
     let guest = &owner.within("guest");
     check_dispatcher(zvm, guest)?;
     check_machines(zvm, guest)?;
+    check_pools(zvm, processors, guest)?;
     check_switches(zvm, guest)?;
     if let Some(paging) = &zvm.paging {
         check_paging(paging, guest)?;
@@ -154,6 +155,32 @@ fn check_machines(zvm: &Zvm, owner: &Owner) -> Checked {
     for (at, machine) in zvm.machines.iter().enumerate() {
         let name = format!("virtual machine {}", machine.name);
         check_machine(zvm, machine, &owner.part(&name, &format!("machines/{at}")))?;
+    }
+    Ok(())
+}
+
+/// Every CPU pool has a name of its own and limits something; every member's pool is there.
+fn check_pools(zvm: &Zvm, cores: usize, owner: &Owner) -> Checked {
+    let pools = &zvm.cpu_pools;
+    for (at, pool) in pools.iter().enumerate() {
+        let steps = format!("cpu_pools/{at}");
+        if pools[..at].iter().any(|other| other.name == pool.name) {
+            let what = Wrong::Twice {
+                what: "CPU pool".into(),
+                name: pool.name.clone(),
+            };
+            return Err(owner.within(&format!("{steps}/name")).refuse(what));
+        }
+        let owner = owner.part(&format!("CPU pool {}", pool.name), &steps);
+        let text = format!("above 0, at most {cores}");
+        between(&owner, "cores", pool.cores, 1e-9, cores as f64, &text)?;
+    }
+    for (at, machine) in zvm.machines.iter().enumerate() {
+        let there = machine.cpu_pool.map(usize::from);
+        if let Some(pool) = there.filter(|pool| *pool >= pools.len()) {
+            let owner = owner.within(&format!("machines/{at}/cpu_pool"));
+            return Err(owner.not_there("CPU pool", pool as u64, pools.len() as u64));
+        }
     }
     Ok(())
 }

@@ -40,7 +40,9 @@ impl World<Partitions> {
     /// A virtual processor that waited has something to do.
     pub fn wake_vcpu(&mut self, partition: PartitionId, vcpu: VcpuId) {
         self.meter_now(partition).runnable += 1;
-        self.cp(partition).catch_up(vcpu);
+        let cp = self.cp(partition);
+        cp.catch_up(vcpu);
+        cp.catch_up_in_pool(vcpu);
         self.make_vcpu_ready(partition, vcpu);
     }
 
@@ -214,6 +216,7 @@ impl World<Partitions> {
             self.make_vcpu_ready(partition, vcpu);
         } else {
             cp.forgo(vcpu);
+            self.leave_to_pool(partition, vcpu);
         }
         self.look_for_work(partition, lp);
     }

@@ -1,5 +1,6 @@
 //! Limits on a virtual machine's processor time, hard and soft.
 
+use super::budget::CLAIMED_SLICES;
 use super::state::{Cp, Mode, Vm};
 use super::Alarm;
 use crate::guest::zvm::ids::{VcpuId, VmId};
@@ -8,38 +9,34 @@ use crate::ids::PartitionId;
 use crate::sim::windows::Partitions;
 use crate::sim::world::World;
 
-/// Minor time slices for which a limited virtual machine can save up what its limit is worth:
-/// assumed, between 1 and 100.
-const SAVED_SLICES: f64 = 10.0;
-
-/// Minor time slices that are saved when one that has used up its limit may run again: assumed, 0.1
-/// to 1.
-const LET_GO_SLICES: f64 = 0.5;
-
-/// Minor time slices that who comes back from a limit can claim for the time before: assumed,
-/// between 0 and 10.
-const CLAIMED_SLICES: f64 = 3.0;
-
 impl World<Partitions> {
-    /// A virtual machine has used up its hard limit: it waits until there is half a slice of it.
+    /// A virtual machine, or its pool, has used up its hard limit: it waits until there is half a
+    /// slice of it.
     pub fn hold_back(&mut self, partition: PartitionId, vcpu: VcpuId) {
+        let now = self.now;
         let cp = self.cp(partition);
+        let own = cp.is_over_own(vcpu, now);
         cp.forgo(vcpu);
         cp.vcpus[vcpu].mode = Mode::Limited;
         self.meter_now(partition).runnable -= 1;
-        self.schedule_lift(partition, vcpu);
+        if own {
+            self.schedule_lift(partition, vcpu);
+            self.leave_to_pool(partition, vcpu);
+        } else {
+            self.hold_in_pool(partition, vcpu);
+        }
     }
 
     /// Looks at a virtual machine that is over its limit again when there is half a slice of it.
     pub fn schedule_lift(&mut self, partition: PartitionId, vcpu: VcpuId) {
         let cp = self.sys.cp(partition);
-        let half = LET_GO_SLICES * cp.spec.minor_slice_ns as f64;
+        let slice = cp.spec.minor_slice_ns as f64;
         let id = cp.vcpus[vcpu].vm;
         let vm = &mut cp.vms[id];
         if std::mem::replace(&mut vm.lifting, true) {
             return;
         }
-        let wait = ((half - vm.free_ns()) / vm.limit).clamp(1.0, 1e15) as u64;
+        let wait = vm.limit.wait_ns(slice);
         self.cp_asks(partition, self.now + wait, Alarm::Limit(id));
     }
 
@@ -71,7 +68,7 @@ impl World<Partitions> {
     pub fn lift_limit(&mut self, partition: PartitionId, id: VmId) {
         let vm = &mut self.sys.cp(partition).vms[id];
         vm.lifting = false;
-        let (all, still_over) = (vm.cpus, vm.is_over(self.now));
+        let (all, still_over) = (vm.cpus, vm.limit.is_over(self.now));
         if still_over {
             self.schedule_lift(partition, all.at(0));
             return;
@@ -92,13 +89,14 @@ impl World<Partitions> {
     /// who has had least first. The others are looked at again when there is more.
     fn release_held(&mut self, partition: PartitionId, vm: VmId) {
         let cp = self.sys.cp(partition);
-        let worth = (cp.vms[vm].free_ns() / cp.spec.minor_slice_ns as f64).max(1.0) as usize;
+        let worth = (cp.vms[vm].limit.free_ns() / cp.spec.minor_slice_ns as f64).max(1.0) as usize;
         let all = cp.vms[vm].cpus.into_iter();
         let mut held: Vec<_> = all
             .filter(|vcpu| cp.vcpus[*vcpu].mode == Mode::Limited)
             .collect();
         held.sort_by(|a, b| cp.vcpus[*a].deadline.total_cmp(&cp.vcpus[*b].deadline));
         for vcpu in held.iter().take(worth) {
+            self.cp(partition).catch_up_in_pool(*vcpu);
             self.let_go(partition, *vcpu);
         }
         if let Some(next) = held.get(worth) {
@@ -106,7 +104,8 @@ impl World<Partitions> {
         }
     }
 
-    fn let_go(&mut self, partition: PartitionId, vcpu: VcpuId) {
+    /// Lets one that was held go on.
+    pub fn let_go(&mut self, partition: PartitionId, vcpu: VcpuId) {
         let cp = self.cp(partition);
         cp.vcpus[vcpu].deadline = cp.vcpus[vcpu].deadline.max(cp.least_claim(vcpu));
         cp.pledge(vcpu);
@@ -130,14 +129,12 @@ impl Cp {
             v.deadline = v.deadline.min(self.clock + slice);
         }
         let vm = &mut self.vms[v.vm];
-        if vm.limit.is_finite() {
-            // The least that lets one go is saved in any case, or a small limit never has it.
-            let slices = (SAVED_SLICES * vm.limit).max(LET_GO_SLICES);
-            let saved = slices * self.spec.minor_slice_ns as f64;
-            vm.spend(now, used, saved);
-            let paid = used.min(v.pledged_ns);
-            v.pledged_ns -= paid;
-            vm.pledged_ns -= paid;
+        if vm.limit.rate.is_finite() {
+            let slice = self.spec.minor_slice_ns as f64;
+            vm.limit.spend(now, used, &mut v.pledged_ns, slice);
+        }
+        if let Some(pool) = vm.pool {
+            self.charge_pool(pool, vcpu, now);
         }
     }
 
@@ -146,16 +143,23 @@ impl Cp {
     pub fn pledge(&mut self, vcpu: VcpuId) {
         let v = &mut self.vcpus[vcpu];
         let vm = &mut self.vms[v.vm];
-        if vm.hard && vm.limit.is_finite() {
+        if vm.hard && vm.limit.rate.is_finite() {
             let slice = self.spec.minor_slice_ns as f64;
-            vm.pledged_ns += slice - std::mem::replace(&mut v.pledged_ns, slice);
+            vm.limit.pledge(&mut v.pledged_ns, slice);
+        }
+        if let Some(pool) = vm.pool {
+            self.pledge_pool(pool, vcpu);
         }
     }
 
     /// What was set aside and is not used is anybody's.
     pub fn forgo(&mut self, vcpu: VcpuId) {
         let v = &mut self.vcpus[vcpu];
-        self.vms[v.vm].pledged_ns -= std::mem::take(&mut v.pledged_ns);
+        let vm = &mut self.vms[v.vm];
+        vm.limit.forgo(&mut v.pledged_ns);
+        if let Some(pool) = vm.pool {
+            self.forgo_pool(pool, vcpu);
+        }
     }
 
     /// Deadline with which a virtual processor comes back from a limit at the earliest: it claims
@@ -165,49 +169,30 @@ impl Cp {
         self.clock - CLAIMED_SLICES * slice
     }
 
-    /// Whether the machine of a virtual processor has used up its hard limit, what is set aside for
-    /// others counted.
+    /// Whether a virtual processor's machine has used up its hard limit, or its pool its own, what
+    /// is set aside for others counted.
     #[inline]
     pub fn is_limited(&mut self, vcpu: VcpuId, now: u64) -> bool {
+        self.is_over_own(vcpu, now) || !self.pools.is_empty() && self.is_short(vcpu, now)
+    }
+
+    /// Whether its machine has used up its own hard limit.
+    #[inline]
+    fn is_over_own(&mut self, vcpu: VcpuId, now: u64) -> bool {
         let own = self.vcpus[vcpu].pledged_ns;
         self.hard_limits && self.vm_of(vcpu).is_over_hard(now, own)
     }
 }
 
 impl Vm {
-    /// Brings the budget up to date: it fills at the rate of the limit, up to what can be saved.
-    fn spend(&mut self, now: u64, used_ns: f64, saved_ns: f64) {
-        self.refill(now, saved_ns);
-        self.budget_ns -= used_ns;
-    }
-
-    fn refill(&mut self, now: u64, saved_ns: f64) {
-        let earned = (now - self.budget_at) as f64 * self.limit;
-        self.budget_at = now;
-        self.budget_ns = (self.budget_ns + earned).min(saved_ns);
-    }
-
-    fn is_over(&mut self, now: u64) -> bool {
-        if self.limit.is_infinite() {
-            return false;
-        }
-        self.refill(now, f64::INFINITY);
-        self.free_ns() <= 0.0
-    }
-
-    /// What the limit leaves for whom nothing is set aside [ns].
-    fn free_ns(&self) -> f64 {
-        self.budget_ns - self.pledged_ns
-    }
-
     #[inline]
     fn is_over_hard(&mut self, now: u64, own_ns: f64) -> bool {
-        self.hard && self.is_over(now) && self.free_ns() + own_ns <= 0.0
+        self.hard && self.limit.is_over_for(now, own_ns)
     }
 
     /// Whether it has used up a limit that holds only while others want the time.
     #[inline]
     pub fn is_over_soft(&mut self, now: u64) -> bool {
-        !self.hard && self.is_over(now)
+        !self.hard && self.limit.is_over(now)
     }
 }

@@ -11,6 +11,7 @@
 //! segment's own shares, so that the three add up to the busy time.
 
 mod arrivals;
+mod budget;
 pub(super) mod check;
 mod costs;
 mod daemons;
@@ -22,6 +23,8 @@ mod locks;
 mod message;
 mod paging;
 mod parking;
+mod pool;
+mod pools;
 mod port;
 mod preempt;
 mod progress;
@@ -40,7 +43,7 @@ use self::state::Cp;
 use super::meters::PartitionMeter;
 use super::windows::{self, Partitions};
 use super::world::World;
-use crate::guest::zvm::ids::{ConnectionId, VmId};
+use crate::guest::zvm::ids::{ConnectionId, PoolId, VmId};
 use crate::ids::{PartitionId, VpId};
 use crate::kernel::Key;
 
@@ -63,6 +66,8 @@ pub enum Alarm {
     Shuffle,
     /// A virtual machine that has used up its limit may run again.
     Limit(VmId),
+    /// A CPU pool in which somebody is held may have time again.
+    Pool(PoolId),
 }
 
 impl Partitions {
@@ -91,6 +96,7 @@ impl World<Partitions> {
             Alarm::Park => self.park(partition),
             Alarm::Shuffle => self.shuffle(partition),
             Alarm::Limit(vm) => self.lift_limit(partition, vm),
+            Alarm::Pool(pool) => self.lift_pool(partition, pool),
         }
     }
 

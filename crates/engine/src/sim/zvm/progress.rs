@@ -181,6 +181,7 @@ impl Cp {
                 owners[Owner::Guest as usize],
                 owners[Owner::Chargeable as usize],
             );
+            vcpu.in_pool.used_ns += guest + chargeable;
             vm.guest_ns += guest;
             vm.chargeable_ns += chargeable;
             vm.thread_ns += (guest + chargeable) / speed.share;

@@ -1,16 +1,18 @@
 //! The Control Program of a partition at time 0.
 
+use super::budget::Budget;
 use super::daemons::Daemons;
 use super::inbox::{Connection, Inbox};
 use super::locks::Locks;
 use super::message::outgoing;
 use super::message::pieces;
+use super::pool::{InPool, Pool};
 use super::port::Port;
 use super::served::{answers, Served};
 use super::state::{Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, Web};
 use crate::devices::memory::PAGE_BYTES;
 use crate::devices::{Pager, Switch};
-use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
+use crate::guest::zvm::ids::{ConnectionId, LpId, PoolId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::locks::Readied;
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
@@ -48,6 +50,7 @@ impl Cp {
         Some(Box::new(Self {
             ports: ports(&spec, &state.tree, &chips, &partition.workload),
             seen: vec![0; vectors.count() * lps.len()],
+            pools: Pool::all(&spec, |pool| members(&vms, pool), vps.len()),
             hard_limits: vms.iter().any(|vm: &Vm| vm.hard),
             web: Web::of(partition, &spec),
             near: near(&state.tree, &chips),
@@ -132,6 +135,7 @@ fn machines(spec: &Zvm, lps: usize, warmup_ns: u64) -> (ById<VmId, Vm>, ById<Vcp
         let limit = part.map_or(f64::INFINITY, |part| part * lps as f64);
         let vm = vms.push(Vm {
             served: Served::of(spec, at, warmup_ns),
+            pool: machine.cpu_pool.map(PoolId::from),
             ..Vm::new(cpus, limit, machine.limit_hard)
         });
         for _ in cpus {
@@ -143,16 +147,20 @@ fn machines(spec: &Zvm, lps: usize, warmup_ns: u64) -> (ById<VmId, Vm>, ById<Vcp
     (vms, vcpus)
 }
 
+/// Virtual processors of all machines in a CPU pool.
+fn members(vms: &ById<VmId, Vm>, pool: PoolId) -> Vec<VcpuId> {
+    let all = vms.iter().filter(|vm| vm.pool == Some(pool));
+    all.flat_map(|vm| vm.cpus).collect()
+}
+
 impl Vm {
     fn new(cpus: Span<VcpuId>, limit: f64, hard: bool) -> Self {
         Self {
             left: Left::nowhere(LpId::new(0)),
             cpus,
-            limit,
+            limit: Budget::new(limit),
             hard,
-            budget_ns: 0.0,
-            pledged_ns: 0.0,
-            budget_at: 0,
+            pool: None,
             lifting: false,
             guest_ns: 0.0,
             chargeable_ns: 0.0,
@@ -190,6 +198,7 @@ impl Vcpu {
             deadline: 0.0,
             used_ns: 0.0,
             pledged_ns: 0.0,
+            in_pool: InPool::default(),
             cold: (0.0, 0.0),
             needs_master: false,
             daemons: 0,

@@ -1,14 +1,16 @@
 //! What the Control Program of one partition keeps.
 
+use super::budget::Budget;
 use super::daemons::Daemons;
 use super::inbox::{Connection, Inbox};
 use super::locks::Locks;
 use super::message::{Message, Part};
+use super::pool::{InPool, Pool};
 use super::port::Port;
 use super::sending::Sending;
 use super::served::{Request, Served};
 use crate::devices::{Done, Pager, Started};
-use crate::guest::zvm::ids::{ConnectionId, LpId, SwitchId, VcpuId, VectorId, VmId};
+use crate::guest::zvm::ids::{ConnectionId, LpId, PoolId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::locks::Readied;
 use crate::guest::zvm::park::History;
 use crate::guest::zvm::segment::{Extra, Segment, OWNERS};
@@ -77,6 +79,8 @@ pub enum Mode {
     PageWait,
     /// Has used up a hard limit.
     Limited,
+    /// Waits for time of its machine's pool.
+    Pooled,
 }
 
 /// What a virtual processor has in hand.
@@ -137,6 +141,8 @@ pub struct Vcpu {
     pub used_ns: f64,
     /// Time of its machine's hard limit that is set aside for it [ns].
     pub pledged_ns: f64,
+    /// What it has of its machine's pool.
+    pub in_pool: InPool,
     /// Deadline: time used by what it is worth [ns].
     pub deadline: f64,
     /// Part of all processors that its share is worth.
@@ -172,16 +178,12 @@ pub struct Vm {
     pub cpus: Span<VcpuId>,
     /// Where the last of them that ran was.
     pub left: Left,
-    /// Most processors' time it may have in a nanosecond; infinite without a limit.
-    pub limit: f64,
+    /// What its limit leaves it.
+    pub limit: Budget,
     /// Whether that limit is hard.
     pub hard: bool,
-    /// What the limit leaves now [ns].
-    pub budget_ns: f64,
-    /// What of that is set aside for processors that began a further slice [ns].
-    pub pledged_ns: f64,
-    /// When that was worked out [ns].
-    pub budget_at: u64,
+    /// CPU pool that limits it with others.
+    pub pool: Option<PoolId>,
     /// Whether it is to be looked at again once there is time of the limit.
     pub lifting: bool,
     /// Time of its guests' own instructions [ns].
@@ -252,6 +254,8 @@ pub struct Cp {
     pub seen: Vec<u32>,
     /// Whether any machine has a hard limit.
     pub hard_limits: bool,
+    /// CPU pools.
+    pub pools: ById<PoolId, Pool>,
     /// What its machines do with messages.
     pub web: Web,
     /// Threads of a logical core.

@@ -29,6 +29,8 @@ pub(in crate::steady) struct Kind {
     /// Most that it may have, as a part of all processors; whether that always holds.
     pub limit: f64,
     pub hard: bool,
+    /// CPU pool that limits it with others.
+    pub pool: Option<usize>,
     /// Whether its work was recorded.
     pub recorded: bool,
     /// Frames that answer a transaction, and on which switch.
@@ -100,6 +102,12 @@ impl Guests {
             open: online,
             working: working(zvm),
         }))
+    }
+
+    /// Most that the members of each CPU pool may have of so many processors.
+    pub fn pools(&self, there: f64) -> Vec<f64> {
+        let part = |cores: f64| there * cores / f64::from(self.open);
+        self.zvm.cpu_pools.iter().map(|of| part(of.cores)).collect()
     }
 
     /// Unparked logical processors.
@@ -191,6 +199,7 @@ impl Kind {
                 of.share,
                 of.limit,
                 of.hard,
+                of.pool,
                 of.recorded,
                 of.sends,
             )
@@ -211,7 +220,7 @@ impl Kind {
 fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
     let web = matches!(one.workload, Workload::Web { .. });
     let works = |of: &VirtualMachine| matches!(of.role, Role::Work | Role::Loop);
-    let limits = |of: &VirtualMachine| of.maximum.is_some();
+    let limits = |of: &VirtualMachine| of.maximum.is_some() || of.cpu_pool.is_some();
     if pages(one, zvm) {
         Some("paging of z/VM".into())
     } else if zvm.daemon_rate_per_s > 0.0 && zvm.daemon_ns > 0 {
@@ -221,7 +230,9 @@ fn unknown(one: &Partition, zvm: &Zvm) -> Option<String> {
     } else if web && zvm.machines.iter().any(works) {
         Some("machines with work of their own beside clients and servers".into())
     } else if web && zvm.machines.iter().any(limits) {
-        Some("a limit of a client or server".into())
+        Some("a limit or CPU pool of a client or server".into())
+    } else if one.smt > 1 && !zvm.cpu_pools.is_empty() {
+        Some("CPU pools of z/VM with two threads a core".into())
     } else if one.smt > MOST_THREADS {
         Some("z/VM with more than two threads a core".into())
     } else {
@@ -264,6 +275,7 @@ fn each<'a>(zvm: &'a Zvm, switches: &'a [Switch]) -> impl Iterator<Item = Kind> 
                     share::weight_beside(most, at, &shares)
                 }),
                 hard: machine.limit_hard,
+                pool: machine.cpu_pool.map(usize::from),
                 sends: sends(machine, switches),
                 recorded: machine
                     .work

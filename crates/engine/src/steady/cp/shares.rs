@@ -1,5 +1,6 @@
 //! Who of z/VM's machines gets less than it wants: what shares are worth first, the rest in
-//! proportion, within limits. Who wants less than that has it before the others.
+//! proportion, within limits and those of CPU pools. Who wants less than that has it before the
+//! others.
 
 use crate::hypervisor::grants::{grants, Claim};
 use crate::steady::cp::guests::{Guests, Kind};
@@ -17,13 +18,19 @@ pub(in crate::steady) fn held_back(
     let wants: Vec<f64> = (0..guests.kinds.len())
         .map(|at| wants(&guests.kinds[at], times[at], found.get(at)))
         .collect();
+    let pooled = !guests.zvm.cpu_pools.is_empty();
     let claims = |soft: bool| -> Vec<Claim> {
         let pairs = guests.kinds.iter().zip(&wants);
         pairs
-            .map(|(kind, wants)| claim(kind, *wants, there, soft))
+            .map(|(kind, wants)| Claim {
+                // Within a pool's limit nobody is promised anything: all fill up at one rate.
+                entitled: if pooled { 0.0 } else { entitled(kind, there) },
+                ..claim(kind, *wants, there, soft)
+            })
             .collect()
     };
-    let mut granted = grants(&claims(true), there, &[]);
+    let pools = guests.pools(there);
+    let mut granted = grants(&claims(true), there, &pools);
     if there - granted.iter().sum::<f64>() > 1e-9 {
         // Soft limits give way while processors idle.
         let more: Vec<Claim> = claims(false)
@@ -34,7 +41,7 @@ pub(in crate::steady) fn held_back(
                 ..claim
             })
             .collect();
-        granted = grants(&more, there, &[]);
+        granted = grants(&more, there, &pools);
     }
     let told = guests.kinds.iter().zip(wants).zip(granted);
     told.map(|((kind, wants), got)| {
@@ -55,6 +62,11 @@ fn wants(kind: &Kind, time_ns: f64, found: Option<&Crowd>) -> f64 {
     f64::from(kind.count) * each
 }
 
+/// What all machines of a kind are promised.
+fn entitled(kind: &Kind, there: f64) -> f64 {
+    f64::from(kind.count) * kind.share * there
+}
+
 fn claim(kind: &Kind, wants: f64, there: f64, soft: bool) -> Claim {
     let count = f64::from(kind.count);
     let limit = if kind.hard || soft {
@@ -64,9 +76,9 @@ fn claim(kind: &Kind, wants: f64, there: f64, soft: bool) -> Claim {
     };
     Claim {
         wants: wants.min(count * f64::from(kind.cpus)),
-        entitled: count * kind.share * there,
         limit: count * limit * there,
         weight: (count * kind.share).max(1e-9),
+        group: kind.pool,
         ..Claim::default()
     }
 }

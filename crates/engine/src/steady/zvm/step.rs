@@ -249,7 +249,8 @@ fn serve(
         (each(kind) / each(&guests.kinds[0]) - 1.0).abs() < 1e-9
     });
     for (held, kind) in held.iter_mut().zip(&guests.kinds) {
-        if even && kind.limit.is_infinite() && matches!(kind.coming, Arrivals::Closed(..)) {
+        let free = kind.limit.is_infinite() && kind.pool.is_none();
+        if even && free && matches!(kind.coming, Arrivals::Closed(..)) {
             *held = None;
         }
     }

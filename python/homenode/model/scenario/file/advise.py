@@ -36,6 +36,10 @@ class Licence(Table):
 
     product: str = Field(min_length=1, description="name of the product")
     partitions: _Names = Field(description="the partitions that run it")
+    cpu_pool: Name | None = Field(
+        None,
+        description="under z/VM, the CPU pool that all machines with it are in; any if not given",
+    )
     cost: Annotated[float, Field(ge=0, le=1e12)] = Field(
         description='what a core of it costs; write cost = 1200.0 and currency = "EUR"'
     )

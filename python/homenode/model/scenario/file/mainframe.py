@@ -101,6 +101,33 @@ class ShareLimit(GuestShare):
     )
 
 
+class CpuPool(Table):
+    """Virtual machines of z/VM that may use so many cores together (`DEFINE CPUPOOL`)."""
+
+    name: Name = Field(description="a name of its own")
+    capacity: Annotated[float, Field(ge=0.01, le=999)] | None = Field(
+        None,
+        description="the most its members may use together, in cores (CAPACITY), such as 2.5",
+    )
+    limit: Annotated[float, Quantity(SHARE, "0.01 %", "100 %")] | None = Field(
+        None,
+        description='in place of capacity: part of the cores of its type (LIMITHARD), as "20 %"',
+    )
+    type: Literal["cp", "ifl"] | None = Field(
+        None, description="which cores it limits; those of the partition's first type if not given"
+    )
+
+    @model_validator(mode="after")
+    def _is_limited(self) -> CpuPool:
+        """A pool has one limit."""
+        if (self.capacity is None) == (self.limit is None):
+            said = "neither" if self.capacity is None else "both"
+            there = f"a CPU pool has a capacity in cores or a limit, this one has {said}"
+            step = 'write capacity = 2.5, or limit = "20 %"'
+            raise PydanticCustomError("fact", "capacity", {"there": there, "next_step": step})
+        return self
+
+
 Bursts = Annotated[float, Field(ge=1, le=1e6, description="mean number of processor bursts of one")]
 BurstWait = Annotated[
     int,
@@ -229,6 +256,9 @@ class VirtualMachine(Table):
         default_factory=lambda: GuestShare(relative=100), description="least it is to get"
     )
     limit: ShareLimit | None = Field(None, description="most it may get; no limit if not given")
+    cpu_pool: Name | None = Field(
+        None, description="CPU pool that limits it with others (`SCHEDULE`); none if not given"
+    )
 
     @model_validator(mode="after")
     def _does_something(self) -> VirtualMachine:

@@ -13,6 +13,7 @@ from homenode.model.scenario.file.host import Kvm
 from homenode.model.scenario.file.interrupts import Interrupts
 from homenode.model.scenario.file.load import MOST_LOADS
 from homenode.model.scenario.file.mainframe import (
+    CpuPool,
     PagingSpace,
     PartitionMode,
     Switch,
@@ -101,6 +102,10 @@ class Partition(Table):
     )
     virtual_machine: Annotated[list[VirtualMachine], Field(max_length=4096)] = Field(
         default_factory=list, description="under z/VM, its virtual machines"
+    )
+    cpu_pool: Annotated[list[CpuPool], Field(max_length=1024)] = Field(
+        default_factory=list,
+        description="under z/VM, CPU pools: virtual machines that are limited together",
     )
     switch: Annotated[list[Switch], Field(max_length=1024)] = Field(
         default_factory=list, description="under z/VM, its virtual switches"

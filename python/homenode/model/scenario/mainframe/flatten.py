@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, cast
 
 from homenode.model.catalog.control_program import ControlProgram
@@ -48,7 +48,8 @@ def zvm_spec(
     """
     program, members = system.control_program, system.members
     dispatcher = program.dispatcher
-    return {
+    names = [pool["name"] for pool in system.pools]
+    found: ZvmSpec = {
         "os": "zvm",
         "vertical": guest.polarization == "vertical",
         "unparking": guest.unparking,
@@ -65,10 +66,15 @@ def zvm_spec(
         },
         "paths": cast(CpPathsSpec, _values(program, "paths")),
         "locks": cast(CpLocksSpec, _values(program, "locks")),
-        "machines": [_machine(one, instructions, steps(one.name)) for one in members.machines],
+        "machines": [
+            _machine(one, instructions, steps(one.name), names) for one in members.machines
+        ],
         "switches": [_switch(one, program) for one in members.switches],
         "paging": None if paging is None else _paging(paging, program),
     }
+    if system.pools:
+        found["cpu_pools"] = [*system.pools]
+    return found
 
 
 def web_spec(workload: Web) -> WebSpec:
@@ -113,7 +119,7 @@ def _values(program: ControlProgram, part: str) -> dict[str, float]:
 
 
 def _machine(
-    machine: PlacedMachine, instructions: float, steps: StepsSpec | None
+    machine: PlacedMachine, instructions: float, steps: StepsSpec | None, pools: Sequence[str]
 ) -> VirtualMachineSpec:
     table = machine.table
     found: VirtualMachineSpec = {
@@ -126,6 +132,8 @@ def _machine(
         "limit_hard": table.limit is not None and table.limit.hard,
         "switch": machine.switch,
     }
+    if table.cpu_pool is not None:
+        found["cpu_pool"] = pools.index(table.cpu_pool)
     work = table.workload
     if work is not None:
         found["work"] = {

@@ -22,7 +22,7 @@ _ALLOWED: dict[PartitionMode, tuple[CoreType, ...]] = {
     "z/vm": CORE_TYPES,
     "general": ("cp", "ziip", "icf"),
 }
-_PLURAL: dict[CoreType, str] = {"cp": "CPs", "ifl": "IFLs", "ziip": "zIIPs", "icf": "ICFs"}
+PLURAL: dict[CoreType, str] = {"cp": "CPs", "ifl": "IFLs", "ziip": "zIIPs", "icf": "ICFs"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def decide(
 ) -> PartitionKind:
     """The kind of a partition; what does not go together is noted."""
     path: Path = ("partition", row)
-    kind = _kind(table)
+    kind = kind_of(table)
     _check_count(table, path, problems)
     _check_mode(kind, table, path, problems)
     if isinstance(table.guest, Zvm) and len(kind.types) > 0:
@@ -59,7 +59,8 @@ def decide(
     return kind
 
 
-def _kind(table: Partition) -> PartitionKind:
+def kind_of(table: Partition) -> PartitionKind:
+    """Mode and core types as they are written, or follow from what is."""
     processors = table.processors
     total = processors.virtual if isinstance(processors, Shared) else processors.cores
     if processors.types is not None:
@@ -97,7 +98,7 @@ def _check_mode(kind: PartitionKind, table: Partition, path: Path, problems: Pro
     foreign = [one for one in dict.fromkeys(kind.types) if one not in allowed]
     told = problems.document.value(here) is not None
     if foreign:
-        there = f"a partition in {_mode(kind.mode)} has no {_PLURAL[foreign[0]]}"
+        there = f"a partition in {_mode(kind.mode)} has no {PLURAL[foreign[0]]}"
         other = f'type = "{allowed[0]}"'
         if isinstance(table.guest, Zvm):
             other = 'mode = "z/vm"'
@@ -105,7 +106,7 @@ def _check_mode(kind: PartitionKind, table: Partition, path: Path, problems: Pro
             other += ', or mode = "general"'
         problems.add(here, there=there, next_step=f"write {other}", at_key=not told)
     elif kind.mode == "linux-only" and len(set(kind.types)) > 1:
-        names = " and ".join(_PLURAL[one] for one in dict.fromkeys(kind.types))
+        names = " and ".join(PLURAL[one] for one in dict.fromkeys(kind.types))
         there = f"in Linux-only mode all cores are CPs or all are IFLs, here are {names}"
         if isinstance(table.guest, Zvm):
             step = 'write mode = "z/vm", where they may be mixed, or cores of one type'
@@ -144,7 +145,7 @@ def _check_threads(
         problems.add(here, there=there, next_step=step)
         return
     if limits(kind.mode, kind.types, guest.smt, 2) is None:
-        types = " and ".join(_PLURAL[one] for one in dict.fromkeys(kind.types))
+        types = " and ".join(PLURAL[one] for one in dict.fromkeys(kind.types))
         there = f"z/VM has no multithreading in {_mode(kind.mode)} with {types}"
         step += ', or use IFLs only (type = "ifl") in Linux-only mode'
         problems.add(here, there=there, next_step=step)
@@ -157,10 +158,10 @@ def check_threads_alike(tables: Sequence[Partition], document: Document) -> None
     problems = Problems(document, ScenarioError)
     for row, table in enumerate(tables):
         two = isinstance(table.guest, Zvm) and table.guest.smt == "smt-2"
-        others = [one for one in _kind(table).types if one != TWO_THREADS] if two else ()
+        others = [one for one in kind_of(table).types if one != TWO_THREADS] if two else ()
         if others:
             there = (
-                f"{_PLURAL[others[0]]} would have one thread beside IFLs with two, which cannot be"
+                f"{PLURAL[others[0]]} would have one thread beside IFLs with two, which cannot be"
                 " simulated"
             )
             step = 'write smt = "smt-1" or "off", or use IFLs only'
@@ -172,7 +173,7 @@ def _check_single(kind: PartitionKind, table: Partition, path: Path, problems: P
     """No second thread under Linux where the cores' type has none."""
     single = [one for one in kind.counts if one in ONE_THREAD]
     if table.smt is not None and table.smt > 1 and single:
-        there = f"{_PLURAL[single[0]]} run one thread, two are for IFLs and zIIPs"
+        there = f"{PLURAL[single[0]]} run one thread, two are for IFLs and zIIPs"
         step = 'leave smt out, or write type = "ifl"'
         problems.add((*path, "smt"), there=there, next_step=step)
 
@@ -230,14 +231,14 @@ def check_types(
             if problems.document.value(here) is None:
                 here = ("partition", row, "processors")
             if not available.get(kind):
-                said = f"{machine.title} has no {_PLURAL[kind]} here, its cores are {there}"
+                said = f"{machine.title} has no {PLURAL[kind]} here, its cores are {there}"
                 step = f"write some in [machine] characterized = {{ {kind} = {count} }}"
                 problems.add(here, there=said, next_step=step)
                 continue
             if isinstance(table.processors, Shared):
                 continue
             if count * table.count > left[kind]:
-                said = f"{left[kind]} of {available[kind]} {_PLURAL[kind]} are left for it"
+                said = f"{left[kind]} of {available[kind]} {PLURAL[kind]} are left for it"
                 step = "ask for fewer cores, or characterize more of that type"
                 problems.add(here, there=said, next_step=step)
                 return

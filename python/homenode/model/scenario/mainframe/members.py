@@ -12,12 +12,14 @@ from homenode.model.document import Problems
 from homenode.model.document.positions import Path
 from homenode.model.scenario.file.mainframe import (
     MOST_VIRTUAL_CPUS,
+    CpuPool,
     PagingSpace,
     Switch,
     VirtualMachine,
 )
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.workload import Idle, Web
+from homenode.model.scenario.mainframe.pools import check_pools
 from homenode.model.units import SHARE, SIZE
 
 _MOST_MACHINES = 20_000
@@ -58,6 +60,8 @@ def spell_members(
     before = len(problems)
     _check_names(table.switch, "switch", path, problems)
     _check_names(table.virtual_machine, "virtual_machine", path, problems)
+    _check_names(table.cpu_pool, "cpu_pool", path, problems)
+    check_pools(table, path, problems)
     if not table.virtual_machine:
         step = 'write [[partition.virtual_machine]] with name, memory and role = "client"'
         problems.add(path, "virtual_machine is missing", next_step=step, at_key=True)
@@ -94,13 +98,14 @@ def _names(name: str, count: int) -> list[str]:
 
 
 def _check_names(
-    tables: Sequence[Switch | VirtualMachine], key: str, path: Path, problems: Problems
+    tables: Sequence[Switch | VirtualMachine | CpuPool], key: str, path: Path, problems: Problems
 ) -> None:
     seen: set[str] = set()
-    word = key.replace("_", " ")
+    word = "CPU pool" if key == "cpu_pool" else key.replace("_", " ")
     for index, table in enumerate(tables):
         if table.name in seen:
-            step = f"give each {word} a name of its own, or write count"
+            more = "" if key == "cpu_pool" else ", or write count"
+            step = f"give each {word} a name of its own{more}"
             there = f"another {word} has it"
             problems.add((*path, key, index, "name"), there=there, next_step=step)
         seen.add(table.name)

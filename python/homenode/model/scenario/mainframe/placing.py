@@ -22,6 +22,7 @@ from homenode.model.scenario.mainframe.control_program import choose_control_pro
 from homenode.model.scenario.mainframe.kinds import PartitionKind, check_types, decide
 from homenode.model.scenario.mainframe.members import Members, spell_members
 from homenode.model.scenario.mainframe.numbering import numbers_of
+from homenode.model.scenario.mainframe.pools import pools_of
 from homenode.model.scenario.mainframe.weights import (
     available_cores,
     check_shared,
@@ -29,6 +30,7 @@ from homenode.model.scenario.mainframe.weights import (
     shared_cores,
 )
 from homenode.model.scenario.naming import Named
+from homenode.model.spec import CpuPoolSpec
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class VirtualSystem:
 
     control_program: ControlProgram
     members: Members
+    pools: Sequence[CpuPoolSpec]
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,9 @@ def _system(table: Partition, row: int, problems: Problems) -> VirtualSystem | N
     if not isinstance(table.guest, Zvm):
         return None
     program = choose_control_program(table, row, problems)
-    return VirtualSystem(program, spell_members(table, row, program, problems))
+    before = len(problems)
+    members = spell_members(table, row, program, problems)
+    return VirtualSystem(program, members, pools_of(table) if len(problems) == before else ())
 
 
 def _of_partition(

@@ -14,7 +14,7 @@ from homenode.model.scenario.file.workload import Idle, Web
 from homenode.model.scenario.mainframe.kinds import is_mainframe
 
 _OF_PRSM = ("polarization", "cap", "group", "defined_capacity")
-_OF_ZVM = ("virtual_machine", "switch", "paging", "cp")
+_OF_ZVM = ("virtual_machine", "switch", "cpu_pool", "paging", "cp")
 
 
 def refuse_words(file: ScenarioFile, machine: MachineDescription, problems: Problems) -> None:
