@@ -328,7 +328,7 @@ def _scaled(data: Table, shares: list[float]) -> dict[str, Any]:
     for one in partitions:
         loads = one["workload"] if isinstance(one["workload"], list) else [one["workload"]]
         for work in loads:
-            if "rate" in work:
+            if work.get("rate") == "0/s":
                 work["rate"] = "0.001/s"
             if work.get("count") == 0:
                 work["count"] = 1

@@ -10,9 +10,10 @@ import random
 from collections.abc import Callable
 from typing import Any, cast
 
+from beside import PROFILES, turns
+
 Table = dict[str, object]
 
-PROFILES = ("oltp", "java", "database-mix", "specjbb", "integer-suite")
 POWER = {
     "ibm-power-795": ("book", 8, 32, 4),
     "ibm-power-770": ("drawer", 4, 16, 4),
@@ -524,6 +525,7 @@ PLATFORMS: dict[str, Callable[[random.Random], tuple[Table, list[float]]]] = {
     "soft": soft,
     "cpusets": cpusets,
     "groups": groups,
+    "turns": turns,
     "busy_powervm": lambda dice: busy(dice, "powervm"),
     "busy_prsm": lambda dice: busy(dice, "prsm"),
     "busy_linux": lambda dice: busy(dice, "linux"),

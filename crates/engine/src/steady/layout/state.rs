@@ -194,6 +194,8 @@ pub(in crate::steady) struct Doing {
     pub awaited: f64,
     /// How often in a nanosecond one of its logical cores is thrown off that is beyond its share.
     pub thrown: f64,
+    /// The same at the end of its turns beside others that always want more.
+    pub cut: f64,
     /// How many of them wait for cores that others leave.
     pub queued: f64,
     /// What interrupts of its devices do to it.
@@ -382,6 +384,8 @@ pub(in crate::steady) struct State {
     /// Cores of each that are taken for good, and that were taken when the run began.
     pub taken: ById<ChipId, f64>,
     pub begun: ById<ChipId, f64>,
+    /// Part of those that come to each under PowerVM that it has cores for.
+    pub fits: ById<ChipId, f64>,
     pub nodes: Groups,
     /// What is used beyond what is entitled, by weight.
     pub excess: f64,
@@ -389,6 +393,8 @@ pub(in crate::steady) struct State {
     pub contested: f64,
     /// Virtual processors that wait on the mean while more want a core than there are.
     pub waiting_while_short: f64,
+    /// Part of those that find no core of their node when a window begins that find one elsewhere.
+    pub goes_elsewhere: f64,
     /// Cores that are left there while one is used by who threw somebody off.
     pub left_meanwhile: f64,
     /// Part of the usual way that a step goes, so that those that overshoot come to rest.
@@ -449,10 +455,12 @@ impl State {
             crowds: ById::of(Throng::default(), active.len()),
             taken: ById::of(0.0, active.len()),
             begun: ById::of(0.0, active.len()),
+            fits: ById::of(1.0, active.len()),
             nodes: Groups::new(tree.nodes().len()),
             excess: 0.0,
             contested: 0.0,
             waiting_while_short: 0.0,
+            goes_elsewhere: 1.0,
             left_meanwhile: 0.0,
             pace: 1.0,
             row: ById::of(0.0, active.len()),

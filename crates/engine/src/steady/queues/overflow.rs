@@ -236,15 +236,36 @@ impl Groups {
         }
     }
 
-    /// Part of those with such a slice that find a core of the group: of those that others leave
-    /// that are there when a window begins.
-    pub fn kept_at_beginning(&self, at: usize, slice: f64) -> f64 {
+    /// What those hold that are there when a window begins, but for those that begin it, and its
+    /// variance.
+    fn held(&self, at: usize) -> (f64, f64) {
         let there = self.offered[at].iter().zip(&self.shares[at]).take(LAST);
         let (mut mean, mut variance) = (0.0, 0.0);
         for (rank, [lost, _]) in there {
             mean += (1.0 - lost) * rank.mean;
             variance += (1.0 - lost) * rank.variance;
         }
+        (mean, variance)
+    }
+
+    /// Cores that are left when a window begins; below nothing, those that are lacking.
+    pub fn left(&self, at: usize) -> f64 {
+        let begin: f64 = self.begin[at].iter().map(|[_, count]| count).sum();
+        self.cores[at] - self.held(at).0.min(self.cores[at]) - begin
+    }
+
+    /// Part of a window after which all have had what they are entitled to, if its cores do nothing
+    /// else.
+    pub fn until_done(&self, at: usize) -> f64 {
+        let begin = self.begin[at].iter().map(|[slice, count]| slice * count);
+        let others = self.but_turns(at).map(|rank| rank.entitled);
+        (begin.sum::<f64>() + others.sum::<f64>()) / self.cores[at].max(1e-9)
+    }
+
+    /// Part of those with such a slice that find a core of the group: of those that others leave
+    /// that are there when a window begins.
+    pub fn kept_at_beginning(&self, at: usize, slice: f64) -> f64 {
+        let (mean, variance) = self.held(at);
         let spread = variance.sqrt();
         let kept = [mean - spread, mean + spread];
         let left = kept.map(|held| (self.cores[at] - held.max(0.0)).max(0.0));

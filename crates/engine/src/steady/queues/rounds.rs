@@ -47,8 +47,15 @@ impl Rounds {
         if self.off_ns <= 0.0 {
             return first;
         }
-        let cuts = (self.on_ns / run_ns.max(1e-9)).exp_m1().max(1e-9).recip();
-        first + self.off_ns * cuts
+        first + self.off_ns * self.cuts(run_ns)
+    }
+
+    /// How often turns end while it runs for so long on the mean.
+    pub fn cuts(&self, run_ns: f64) -> f64 {
+        if self.off_ns <= 0.0 {
+            return 0.0;
+        }
+        (self.on_ns / run_ns.max(1e-9)).exp_m1().max(1e-9).recip()
     }
 
     /// Share of its time with work in which it has a processor.

@@ -5,7 +5,7 @@ use crate::ids::{ChipId, NodeId};
 use crate::spec::{Guest, Policy};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{Caches, Doing, Site, State, NOTHING};
-use crate::steady::layout::stints::in_use;
+use crate::steady::layout::stints::{in_use, on_and_off};
 use crate::steady::queues::kinds::{KINDS, SHARES};
 use crate::steady::queues::last_cores::{found, least_idle, meet, Comer};
 use crate::steady::queues::runs::Runs;
@@ -194,6 +194,7 @@ impl State {
             let instructions = runs.map(|of| of.refilled(cold, slower));
             instructions.iter().sum::<f64>() * ns
         };
+        let displaced = self.with_next(whole, form, displaced, &refill);
         let (moved, displaced) = self.with_thrown(at, (moved, displaced), &refill);
         moved * cold_ns(1.0, own_ns) + (1.0 - moved) * cold_ns(displaced, refill.own_ns[0])
     }
@@ -209,6 +210,21 @@ impl State {
         // While all cores are taken, who comes throws somebody off or waits.
         let found = found * (1.0 - awaited * (1.0 - self.elsewhere(at)));
         (1.0 - high_part(&self.doing[at], form)) * (came + (1.0 - came) * found)
+    }
+
+    /// What others displaced of the lines of one that comes back to its core. While all cores of
+    /// a PowerVM frame are taken, who waits has a core as soon as that is left, and until the one
+    /// that left it takes it back.
+    fn with_next(&self, at: usize, form: &Form, displaced: f64, refill: &Refill) -> f64 {
+        if self.machine.hypervisor.policy != Policy::Phyp || self.caches != Caches::Told {
+            return displaced;
+        }
+        let doing = &self.doing[at];
+        let [on_ns, off_ns] = on_and_off(doing, form);
+        let waits_ns = on_ns * (1.0 / doing.served.max(1e-3) - 1.0);
+        // Of times that end by chance, what a line's end comes before.
+        let gone = (off_ns + waits_ns) / (off_ns + waits_ns + refill.turnover_ns);
+        displaced + doing.awaited * (gone - displaced).max(0.0)
     }
 
     /// Time of an instruction while the lines are refilled that a partition has in common, by where

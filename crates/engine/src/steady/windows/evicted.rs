@@ -60,7 +60,7 @@ impl State {
         for ((at, thrown), full) in sharing.iter().zip(thrown).zip(full) {
             let doing = &mut self.doing[*at];
             doing.awaited += pace * (full - doing.awaited);
-            doing.thrown += pace * (thrown - doing.thrown);
+            doing.thrown += pace * (thrown.max(doing.cut) - doing.thrown);
         }
     }
 
@@ -146,7 +146,9 @@ impl State {
             return [0.0; 2];
         }
         let doing = &self.doing[at];
-        let again = doing.thrown / (doing.thrown + doing.load.wakes_per_ns).max(1e-18);
+        // Whose turn is over comes back to the core that it was on.
+        let thrown = (doing.thrown - doing.cut).max(0.0);
+        let again = thrown / (thrown + doing.load.wakes_per_ns).max(1e-18);
         let (come, entitled) = ((1.0 - again) * doing.awaited, entitled_part(doing));
         [come * entitled, again + come * (1.0 - entitled)]
     }

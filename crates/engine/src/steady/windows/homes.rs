@@ -8,14 +8,16 @@
 //! throws off what is not, and that stays away until a window begins while a core is idle. Who
 //! finds none goes to the chip with most idle cores, or waits for the first that is left at home.
 
-use crate::ids::{ById, ChipId, NodeId, Span};
+use crate::ids::{ById, ChipId, NodeId};
 use crate::machine::Topology;
 use crate::spec::Policy;
 use crate::steady::layout::form::Form;
 use crate::steady::layout::scope::Scope;
 use crate::steady::layout::state::{Doing, Site, State, NOTHING};
 use crate::steady::queues::overflow::{Groups, Offered, LAST, RANKS, TURNS};
+use crate::steady::windows::beginning::slice;
 use crate::steady::windows::evictions::{entitled_part, waits_at_a_cap};
+use crate::steady::windows::scatter::{scatter, Chips, Finds};
 
 /// Steps in which the level of idle cores is found.
 const LEVEL_STEPS: usize = 16;
@@ -40,6 +42,7 @@ impl State {
                 (self.taken[chip], self.begun[chip]) = (0.0, 0.0);
             }
         }
+        self.fit_in(scope);
         self.excess = self.mean_excess(forms, scope.there());
         for at in scope.there().filter(|at| !forms[*at].owns) {
             self.ask(at, forms[at], half_window);
@@ -58,6 +61,7 @@ impl State {
                 self.idle[chip] = (self.free[chip] - self.seats.kept(chip.index())).max(0.0);
             }
         }
+        self.goes_elsewhere = self.find_elsewhere();
         self.level_idle(forms, scope);
         let mut change = 0.0_f64;
         for at in scope.active.iter().copied().filter(|at| !forms[*at].owns) {
@@ -66,6 +70,25 @@ impl State {
             change = change.max((self.doing[at].out - before).abs());
         }
         change
+    }
+
+    /// Part of those that come to each chip of a PowerVM frame that it has cores for.
+    fn fit_in(&mut self, scope: &Scope) {
+        if self.machine.hypervisor.policy != Policy::Phyp {
+            return;
+        }
+        for chip in scope
+            .nodes
+            .iter()
+            .flat_map(|node| self.tree.chips_of(*node))
+        {
+            if self.used[chip] <= self.free[chip] && self.fits[chip] >= 1.0 {
+                continue;
+            }
+            let has = self.free[chip] / self.used[chip].max(1e-9);
+            let step = has.clamp(0.5, 2.0).powf(0.5 * self.pace);
+            self.fits[chip] = (self.fits[chip] * step).min(1.0);
+        }
     }
 
     /// Cores that those away from home take: of the chips with most idle ones, down to where these
@@ -158,6 +181,7 @@ impl State {
                 self.taken[chip] += asked.most;
                 let kept = asked.most / all;
                 (asked.mean, asked.variance) = (kept * asked.mean, kept * asked.variance);
+                asked.entitled *= kept;
                 first += share * kept;
             }
             self.seats.add(chip.index(), seats, asked.part(there));
@@ -207,21 +231,6 @@ impl State {
         seats
     }
 
-    /// Part of those of a partition that all begin a window together, as a cap has stopped them in
-    /// the one before: those that always have work; of others as many as it stops of those that it
-    /// would if more came than it can do.
-    fn begins(&self, at: usize, form: &Form) -> f64 {
-        let doing = &self.doing[at];
-        if self.machine.hypervisor.policy != Policy::Phyp {
-            return 0.0;
-        }
-        if form.stays {
-            return f64::from(u8::from(waits_at_a_cap(doing, form)));
-        }
-        let most = 1.0 - doing.due / form.in_turn.max(1e-12);
-        (doing.load.stopped / most.max(1e-12)).clamp(0.0, 1.0)
-    }
-
     /// In which order a partition's virtual processors get the cores of a node.
     fn ranks(&self, at: usize, form: &Form, back: f64) -> [f64; RANKS] {
         if self.machine.hypervisor.policy != Policy::Phyp {
@@ -252,6 +261,8 @@ impl State {
 
     /// A partition goes where it finds cores.
     fn settle_down(&mut self, at: usize, form: &Form, half_window: f64) {
+        let mut shares = std::mem::take(&mut self.row);
+        shares.iter_mut().for_each(|share| *share = 0.0);
         let doing = &self.doing[at];
         let (seats, back) = (
             self.seats_of(at, form, half_window),
@@ -262,7 +273,7 @@ impl State {
         let others_far = |node: NodeId| self.nodes.lost(node.index(), ranks, back);
         let far = |node: NodeId| {
             let kept = self.nodes.kept_at_beginning(node.index(), slice);
-            begin * (1.0 - kept) + (1.0 - begin) * others_far(node)
+            begin * (1.0 - kept) * self.goes_elsewhere + (1.0 - begin) * others_far(node)
         };
         let others_near = |chip: ChipId| {
             let far = others_far(self.tree.node_of(chip));
@@ -277,16 +288,24 @@ impl State {
             1.0 - (1.0 - once * far) * (1.0 - lost)
         };
         let near = |chip: ChipId| {
+            if begin <= 0.0 {
+                return others_near(chip);
+            }
             let kept = self.seats.kept_by_turns(chip.index(), slice);
-            begin * (1.0 - kept) + (1.0 - begin) * others_near(chip)
+            let waits = self.waits_at_home(chip, slice);
+            begin * (1.0 - kept - waits).max(0.0) + (1.0 - begin) * others_near(chip)
         };
-        let mut shares = std::mem::take(&mut self.row);
-        shares.iter_mut().for_each(|share| *share = 0.0);
+        let finds = Finds {
+            near: &near,
+            far: &far,
+            strays: &|home| self.strays(home),
+            fits: &|home| if form.stays { 1.0 } else { self.fits[home] },
+            anywhere: self.anywhere(at, form),
+            evicts: self.evicts(),
+            comes_home: self.returns(at, form, 2.0 * half_window),
+        };
         let there = (form, self.homes_of(at, form));
-        let room = (&self.free, &self.spare);
-        let strays = |home: ChipId| self.strays(home);
-        let lost = (near, far, strays, self.anywhere(at, form), self.evicts());
-        let away = scatter(&self.tree, there, lost, room, &mut shares);
+        let away = scatter(there, &finds, self.chips(), &mut shares);
         let (shut_out, moved) = (self.shut_out(at, form), self.moved_home(at, form));
         let doing = &mut self.doing[at];
         doing.shut_out += 0.5 * self.pace * (shut_out - doing.shut_out);
@@ -298,6 +317,30 @@ impl State {
         let at_home = doing.sites.iter().filter(is_home);
         let at_home: f64 = at_home.map(|site| site.share).sum();
         doing.out = (1.0 - at_home).max(0.0);
+    }
+
+    fn chips(&self) -> Chips<'_> {
+        Chips {
+            tree: &self.tree,
+            free: &self.free,
+            idle: &self.spare,
+        }
+    }
+
+    /// Part of the time of a dispatch away from home of PowerVM after a window in it is over: who
+    /// runs on what it is entitled to looks for a core at home again then. Of an exponential time a
+    /// share `r (1 - exp(-1 / r))` is after that, with its mean `r` windows.
+    fn returns(&self, at: usize, form: &Form, window_ns: f64) -> Option<f64> {
+        if self.machine.hypervisor.policy != Policy::Phyp {
+            return None;
+        }
+        let doing = &self.doing[at];
+        let run_ns = doing.run_ns();
+        if form.stays || !run_ns.is_finite() {
+            return Some(0.0);
+        }
+        let after = run_ns / window_ns * -(-window_ns / run_ns.max(1e-9)).exp_m1();
+        Some(entitled_part(doing) * after.min(1.0))
     }
 
     /// Part of those that wait that get a core as if who waits took the first that is left: under
@@ -358,11 +401,6 @@ impl Offered {
     }
 }
 
-/// Part of a window to which each virtual processor is entitled.
-fn slice(form: &Form) -> f64 {
-    form.entitled / f64::from(form.partition.processors.count().max(1))
-}
-
 /// All of one rank.
 const fn only(rank: usize) -> [f64; RANKS] {
     let mut ranks = [0.0; RANKS];
@@ -397,13 +435,17 @@ fn add_strangers(
             entitled: 0.0,
         }
         .hurried(doing);
+        let on_chip = Offered {
+            entitled: mean * entitled_part(doing),
+            ..stranger
+        };
         let node = tree.node_of(chip).index();
         let near = form.homes_by_node.iter().any(|(home, _)| *home == node);
         if !near {
             nodes.add(node, ranks, stranger);
-            chips.add(site.chip, ranks, stranger);
+            chips.add(site.chip, ranks, on_chip);
         } else if form.home_chips().take(told).all(|home| home != chip) {
-            chips.add(site.chip, seats, stranger);
+            chips.add(site.chip, seats, on_chip);
         }
     }
 }
@@ -422,137 +464,6 @@ fn level(idle: &[f64], needed: f64) -> f64 {
         }
     }
     (low - 0.5_f64).max(0.0)
-}
-
-/// Shares of a partition's time by chip: at home, on the home's node, elsewhere; those of the
-/// latter two.
-fn scatter(
-    tree: &Topology,
-    (form, homes): (&Form, impl Iterator<Item = (ChipId, f64)> + Clone),
-    (near, far, strays, anywhere, evicts): (
-        impl Fn(ChipId) -> f64,
-        impl Fn(NodeId) -> f64,
-        impl Fn(ChipId) -> f64,
-        [f64; 2],
-        bool,
-    ),
-    (free, [near_idle, idle]): (&ById<ChipId, f64>, &[ById<ChipId, f64>; 2]),
-    chips: &mut ById<ChipId, f64>,
-) -> [f64; 2] {
-    let mut away = [0.0; 2];
-    let mut put = |chip: ChipId, share: f64| chips[chip] += share;
-    for (node, _) in &form.homes_by_node {
-        let node = NodeId::new(*node);
-        let beside = tree.chips_of(node);
-        let (far, mut aside, mut elsewhere, mut waited) = (far(node), 0.0, 0.0, 0.0);
-        // Chips of which no core is active, or all are dedicated, take nobody.
-        let open = || beside.into_iter().filter(|chip| free[*chip] > 0.0);
-        for (home, share) in homes.clone().filter(|(home, _)| beside.contains(*home)) {
-            // Who finds none on the node finds none at home; with one chip these are the same.
-            let waits = far.max(anywhere[0] + anywhere[1]);
-            let lost = if free[home] <= 0.0 {
-                1.0
-            } else if open().any(|chip| chip != home) {
-                near(home).max(waits)
-            } else {
-                waits
-            };
-            put(home, share * (1.0 - lost));
-            aside += share * (lost - waits);
-            elsewhere += share * far;
-            waited += share * (waits - far);
-        }
-        let all: f64 = free.slice(beside).iter().sum();
-        if all <= 0.0 {
-            elsewhere += std::mem::take(&mut aside) + std::mem::take(&mut waited);
-        }
-        if evicts && near_idle.slice(beside).iter().all(|idle| *idle <= 0.0) {
-            waited += std::mem::take(&mut aside);
-        }
-        if aside > 0.0 {
-            emptiest(beside, near_idle, free).for_each(|(chip, part)| put(chip, aside * part));
-        }
-        away[0] += aside;
-        let others = || tree.chips().into_iter().filter(|of| !beside.contains(*of));
-        let spare: f64 = others().map(|chip| idle[chip]).sum();
-        if spare > 0.0 {
-            away[1] += elsewhere;
-            // On each of the others it is less than that, and so of no account.
-            if elsewhere > NOTHING {
-                others().for_each(|chip| put(chip, elsewhere * idle[chip] / spare));
-            }
-        } else if all <= 0.0 {
-            let all: f64 = others().map(|chip| free[chip]).sum();
-            others().for_each(|chip| put(chip, elsewhere * free[chip] / all.max(1e-9)));
-            away[1] += elsewhere;
-        } else if evicts {
-            // Who finds no core anywhere waits for the first that is left.
-            waited += elsewhere;
-        }
-        if waited > 0.0 {
-            let on = (tree, beside, anywhere, free);
-            seat_waiting(on, homes.clone(), (waited, &strays), (&mut put, &mut away));
-        }
-    }
-    away
-}
-
-/// Where those are that find none at home but on another chip of the node, with their shares.
-fn emptiest<'a>(
-    node: Span<ChipId>,
-    idle: &'a ById<ChipId, f64>,
-    free: &'a ById<ChipId, f64>,
-) -> impl Iterator<Item = (ChipId, f64)> + 'a {
-    let sum = |of: &ById<ChipId, f64>| of.slice(node).iter().sum::<f64>();
-    let by = if sum(idle) > 0.0 { idle } else { free };
-    let all = sum(by);
-    node.into_iter().map(move |chip| (chip, by[chip] / all))
-}
-
-/// Puts those that waited for a core at home, as far as they don't stray, else where the first is
-/// left; adds up how many are away on the node and beyond.
-fn seat_waiting(
-    (tree, node, anywhere, free): (&Topology, Span<ChipId>, [f64; 2], &ById<ChipId, f64>),
-    homes: impl Iterator<Item = (ChipId, f64)> + Clone,
-    (waited, strays): (f64, &impl Fn(ChipId) -> f64),
-    (put, away): (&mut impl FnMut(ChipId, f64), &mut [f64; 2]),
-) {
-    let here = || homes.clone().filter(|(home, _)| node.contains(*home));
-    let all: f64 = here().map(|(_, share)| share).sum();
-    let mut strayed = waited;
-    for (home, share) in here().filter(|_| all > 0.0) {
-        let back = waited * share / all * (1.0 - strays(home));
-        put(home, back);
-        strayed -= back;
-    }
-    for (chip, part) in first_left(tree, node, anywhere, free) {
-        put(chip, strayed * part);
-        if homes.clone().all(|(home, _)| home != chip) {
-            away[usize::from(!node.contains(chip))] += strayed * part;
-        }
-    }
-}
-
-/// Where those are that waited for a core, with their shares: on any chip of their node, or on any
-/// of the frame, as often as it has cores.
-fn first_left<'a>(
-    tree: &'a Topology,
-    node: Span<ChipId>,
-    [on_node, on_frame]: [f64; 2],
-    free: &'a ById<ChipId, f64>,
-) -> impl Iterator<Item = (ChipId, f64)> + 'a {
-    let of_all = |chips: Span<ChipId>| free.slice(chips).iter().sum::<f64>();
-    let all = of_all(tree.chips());
-    let part = on_node / (on_node + on_frame).max(1e-12);
-    let (node_each, each) = (
-        part / of_all(node).max(1e-12),
-        (1.0 - part) / all.max(1e-12),
-    );
-    let open = tree.chips().into_iter().filter(|chip| free[*chip] > 0.0);
-    open.map(move |chip| {
-        let here = if node.contains(chip) { node_each } else { 0.0 };
-        (chip, free[chip] * (here + each))
-    })
 }
 
 /// A partition runs on these chips now: `part` of the way, so that those that displace each other

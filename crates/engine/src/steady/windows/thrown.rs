@@ -275,8 +275,10 @@ impl State {
         }
         let part = doing.thrown / (doing.thrown + doing.load.wakes_per_ns);
         let again = refill.displaced(self.waiting(at) / doing.thrown, 1);
+        // Whose turn is over comes back to the core that it was on.
+        let another = self.another(at) * (1.0 - (doing.cut / doing.thrown).min(1.0));
         (
-            moved + part * (self.another(at) - moved),
+            moved + part * (another - moved),
             displaced + part * (again - displaced),
         )
     }

@@ -27,6 +27,7 @@
 use crate::spec::{Polarization, Policy, Processors};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{Doing, State};
+use crate::steady::queues::chances::mean_beyond;
 use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::rounds::{Rounds, NEARLY_ALL};
 
@@ -39,6 +40,19 @@ struct Staying {
     count: f64,
     own: f64,
     weight: f64,
+    /// The slices of all, by windows, and what those use beyond theirs that a pool stops.
+    slices: Slices,
+    in_pools: f64,
+}
+
+/// What virtual processors are entitled to of each window, by windows: how many there are, their
+/// sum, that of their squares, and the least of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slices {
+    count: f64,
+    sum: f64,
+    squares: f64,
+    least: f64,
 }
 
 /// One that comes and goes beside them.
@@ -53,6 +67,8 @@ struct Coming {
     weight: f64,
     /// Time from one coming of each to the next, what it waits apart [ns].
     again_ns: f64,
+    /// Time of a core that a burst takes [ns].
+    burst_ns: f64,
 }
 
 impl State {
@@ -65,36 +81,46 @@ impl State {
         let none_left = staying.count >= cores - 1e-9;
         for at in sharing.iter().copied() {
             let (doing, form) = (&self.doing[at], forms[at]);
-            let rounds = (none_left && comes(doing, form)).then(|| {
+            let known = is_uncapped(form) || self.machine.hypervisor.policy == Policy::Phyp;
+            let rounds = (none_left && known && comes(doing, form)).then(|| {
                 // What others use that come and go is not there for it.
                 let cores = cores - (coming - doing.cores()).max(0.0);
                 self.rounds((doing, form), staying, cores)
             });
-            let (turns, queued) = rounds.flatten().map_or((1.0, 0.0), |(rounds, together)| {
+            let told = rounds.flatten().map(|(rounds, together)| {
                 let least = doing.cores() / (NEARLY_ALL * f64::from(form.filled.vps()));
                 let turns = rounds.served(doing.run_ns()).max(least.min(1.0));
-                (turns, queued(doing, form, together))
+                let cuts = rounds.cuts(doing.run_ns()) * doing.load.wakes_per_ns;
+                [turns, queued(doing, form, together), cuts]
             });
+            let [turns, queued, cuts] = told.unwrap_or([1.0, 0.0, 0.0]);
             let doing = &mut self.doing[at];
             doing.turns += 0.5 * self.pace * (turns - doing.turns);
             if self.machine.hypervisor.policy == Policy::Phyp {
                 doing.waits.queued += 0.5 * self.pace * (queued - doing.waits.queued);
+                doing.cut += 0.5 * self.pace * (cuts - doing.cut);
             }
         }
     }
 
     /// How turns come round to one, if that is known, and for how long each burst waits at least as
-    /// all of its virtual processors do [ns].
-    fn rounds(&self, of: (&Doing, &Form), staying: Staying, cores: f64) -> Option<(Rounds, f64)> {
+    /// all of its virtual processors do, and for what windows before have left [ns].
+    fn rounds(
+        &self,
+        of: (&Doing, &Form),
+        staying: Staying,
+        cores: f64,
+    ) -> Option<(Rounds, [f64; 2])> {
         let hypervisor = &self.machine.hypervisor;
         let window_ns = hypervisor.window_ns as f64;
         let own = Coming::of(of.0, of.1);
         if hypervisor.policy == Policy::Phyp {
             let quantum_ns = hypervisor.excess_quantum_ns as f64;
+            let cores = cores - staying.in_pools;
             return Some(own.in_windows(staying, cores, (window_ns, quantum_ns)));
         }
         let horizontal = of.1.each == Some(Polarization::Horizontal);
-        horizontal.then(|| (own.in_slices(staying, cores, window_ns), 0.0))
+        horizontal.then(|| (own.in_slices(staying, cores, window_ns), [0.0; 2]))
     }
 }
 
@@ -105,6 +131,10 @@ impl Staying {
         for (doing, form) in each.filter(|(doing, form)| doing.stays(form)) {
             let entitled = doing.due.min(doing.load.vps);
             all.entitled += entitled;
+            all.slices.add(doing.load.vps, entitled);
+            if form.group.is_some() {
+                all.in_pools += (doing.cores() - entitled).max(0.0);
+            }
             if is_uncapped(form) && form.group.is_none() {
                 all.count += doing.load.vps;
                 all.own += entitled;
@@ -115,20 +145,25 @@ impl Staying {
     }
 }
 
-/// Bursts that are queued behind virtual processors that wait, where each burst from outside waits
-/// for so long together with all others [ns].
-fn queued(doing: &Doing, form: &Form, together_ns: f64) -> f64 {
-    let Arrivals::Open(_) = form.demand.arrivals else {
-        return 0.0;
+/// Bursts that are queued behind virtual processors that wait, where each waits for so long
+/// together with all others, and beside that for work that windows before have left [ns].
+fn queued(doing: &Doing, form: &Form, [together_ns, left_ns]: [f64; 2]) -> f64 {
+    let (per_ns, vps) = (doing.load.bursts_per_ns, doing.load.vps);
+    let most = match form.demand.arrivals {
+        Arrivals::Open(_) => f64::INFINITY,
+        Arrivals::Closed(count, _) => (count - doing.load.runnable).max(0.0),
+        Arrivals::Always(..) | Arrivals::Never => 0.0,
     };
-    let inside = doing.cores() + doing.load.bursts_per_ns * together_ns;
-    (inside - doing.load.vps).max(0.0)
+    let together = doing.cores() + per_ns * together_ns - vps;
+    (together.max(0.0) + per_ns * left_ns).min(most)
 }
 
-/// Whether a partition comes and goes, and is uncapped: who is capped stops by itself.
+/// Whether a partition comes and goes.
 fn comes(doing: &Doing, form: &Form) -> bool {
-    let known = form.guests.is_none() && doing.run_ns().is_finite() && doing.load.vps > 0.0;
-    is_uncapped(form) && known && !doing.stays(form)
+    form.guests.is_none()
+        && doing.run_ns().is_finite()
+        && doing.load.vps > 0.0
+        && !doing.stays(form)
 }
 
 fn is_uncapped(form: &Form) -> bool {
@@ -153,7 +188,8 @@ impl Coming {
             used: doing.cores().min(NEARLY_ALL * vps),
             awake: 1.0 + doing.load.vps * (1.0 - 1.0 / vps),
             entitled: doing.entitled,
-            weight: weight(form),
+            weight: if is_uncapped(form) { weight(form) } else { 0.0 },
+            burst_ns: doing.cores() / doing.load.bursts_per_ns.max(1e-18),
             again_ns: (vps - (1.0 - doing.served) * doing.load.vps) / doing.load.wakes_per_ns,
         }
     }
@@ -168,35 +204,63 @@ impl Coming {
         staying: Staying,
         cores: f64,
         (window_ns, quantum_ns): (f64, f64),
-    ) -> (Rounds, f64) {
+    ) -> (Rounds, [f64; 2]) {
         let excess = (cores - staying.entitled - self.entitled).max(0.0);
         let has = self.entitled + excess * self.of_excess(staying);
         let taken = (staying.entitled / cores).min(1.0);
-        let until = taken.min(1.0 - self.entitled / self.vps).max(0.0);
+        let first = staying.slices.first_left(cores).min(taken);
+        let until = first.min(1.0 - self.entitled / self.vps).max(0.0);
         let each = staying.own / staying.count;
         let given_back = if staying.count <= cores + 1e-9 {
             (2.0 * each - 1.0).min(1.0 - self.entitled / self.vps)
         } else {
             0.0
         };
-        let off = (1.0 - has / self.awake).max(given_back).max(0.0);
-        // In each window one waits once, from when it comes.
-        let part_ns = until * window_ns;
+        // What a cap stops waits by itself.
+        let off = if self.weight > 0.0 {
+            (1.0 - has / self.awake).max(given_back).max(0.0)
+        } else {
+            0.0
+        };
+        // In each window one waits once, from when it comes, and no longer than it is without work.
+        let idle = 1.0 - self.used / self.vps;
+        let part_ns = until.min(idle) * window_ns;
         let waits = part_ns + self.again_ns * (-part_ns / self.again_ns).exp_m1();
         let first = waits * self.again_ns / (window_ns - waits).max(1.0);
         // Who has used up his own takes a core of one that is ahead of him after a quantum, or one
         // that another of his partition leaves.
         let beyond = (1.0 - self.entitled / self.used.max(1e-12)).max(0.0);
         let left = (self.vps - 1.0) / self.again_ns;
-        let late = beyond * (1.0 - taken) / (quantum_ns.recip() + left);
+        let late = if self.weight > 0.0 {
+            beyond * (1.0 - taken) / (quantum_ns.recip() + left)
+        } else {
+            0.0
+        };
         let rounds = Rounds {
             first_ns: first + late,
             credit: None,
             on_ns: (1.0 - off) * window_ns,
             off_ns: off * window_ns,
         };
-        let queued = self.vps / (self.vps - self.used);
-        (rounds, 0.5 * until * part_ns * queued + late)
+        let together = 0.5 * part_ns * part_ns / (window_ns * idle) + late;
+        (rounds, [together, self.left_over(has, until, window_ns)])
+    }
+
+    /// How long a burst waits for work that windows before have left: what comes in a window beyond
+    /// what it is entitled to and its weight brings of it waits for the next one.
+    fn left_over(&self, has: f64, until: f64, window_ns: f64) -> f64 {
+        if self.weight <= 0.0 {
+            return 0.0;
+        }
+        let deviation = (2.0 * self.used * window_ns * self.burst_ns).sqrt();
+        let left = |of: f64| {
+            let spare = (of - self.used).max(LEAST_SPARE * of) * window_ns;
+            deviation * left_by_windows(spare / deviation.max(1e-9))
+        };
+        let work_ns = (left(has.min(self.vps)) - left(self.vps)).max(0.0);
+        // It is there from when what is its own is used up, and until the others have had theirs.
+        let there = 0.5 * (1.0 + until - self.entitled / self.vps).max(0.0);
+        work_ns * there / self.used.max(1e-12)
     }
 
     fn in_slices(&self, staying: Staying, cores: f64, slice_ns: f64) -> Rounds {
@@ -213,6 +277,56 @@ impl Coming {
     }
 }
 
+/// Work that is left when a window is over, on the mean, in deviations of what comes in one, where
+/// windows bring so many deviations more than comes: the greatest of the sums of normal numbers
+/// with that mean below nothing (Spitzer 1956).
+fn left_by_windows(spare: f64) -> f64 {
+    if spare < 1.0 {
+        let squared = spare * spare;
+        let near = 0.5 / spare.max(1e-9) - 0.582_597 + 0.25 * spare;
+        return near - 0.041_468 * squared + 0.000_424 * squared * squared;
+    }
+    let of = |windows: i32| {
+        let root = f64::from(windows).sqrt();
+        mean_beyond(0.0, 1.0, spare * root) / root
+    };
+    (1..=WINDOWS).map(of).sum()
+}
+
+/// Windows that are looked at: what more than these bring is hardly ever exceeded.
+const WINDOWS: i32 = 8;
+
+/// Part of what one may have that is told to be spare at least: of one that wants all of it what is
+/// left grows without end. Assumed, 0.02 to 0.1.
+const LEAST_SPARE: f64 = 0.05;
+
+impl Slices {
+    fn add(&mut self, count: f64, entitled: f64) {
+        let each = entitled / count.max(1e-9);
+        self.least = match self.count > 0.0 {
+            true => self.least.min(each),
+            false => each,
+        };
+        self.count += count;
+        self.sum += entitled;
+        self.squares += entitled * each;
+    }
+
+    /// Part of a window after which one that waits beside them on so many cores has one. A core
+    /// takes those first that were last on it, and where slices differ it is chance which of them
+    /// lie on each. Who waits has its own core once that has done what lies on it, or the next one:
+    /// the lesser of two normal numbers.
+    fn first_left(&self, cores: f64) -> f64 {
+        if self.count <= 0.0 {
+            return 0.0;
+        }
+        let (mean, square) = (self.sum / self.count, self.squares / self.count);
+        let varies = self.count / cores * (square - mean * mean).max(0.0);
+        let sooner = (varies / std::f64::consts::PI).sqrt() * (cores - 1.0).clamp(0.0, 1.0);
+        (self.sum / cores - sooner).max(self.least)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,6 +338,7 @@ mod tests {
         entitled: 0.3,
         weight: 100.0,
         again_ns: 1e12,
+        burst_ns: 1e5,
     };
 
     fn loops(count: f64, entitled: f64) -> Staying {
@@ -232,19 +347,25 @@ mod tests {
             count,
             own: entitled,
             weight: 100.0,
+            slices: {
+                let mut slices = Slices::default();
+                slices.add(count, entitled);
+                slices
+            },
+            ..Staying::default()
         }
     }
 
     #[test]
     fn who_comes_waits_until_those_that_stay_have_had_theirs() {
         // By hand: they have 2 of 4 cores, so half of each window, half of which one waits there.
-        let (rounds, together) = ONE.in_windows(loops(8.0, 2.0), 4.0, (10e6, 1e6));
+        let (rounds, together) = ONE.in_windows(loops(4.0, 2.0), 4.0, (10e6, 1e6));
         assert!((rounds.first_ns - 1.25e6).abs() < 1e3, "{rounds:?}");
         // What comes meanwhile is done beside a tenth of a core's work.
-        assert!((together - 1.25e6 / 0.9).abs() < 1e3, "{together}");
+        assert!((together[0] - 1.25e6 / 0.9).abs() < 1e3, "{together:?}");
         // More for those that stay is more to wait, but never beyond what is its own by then.
         let waits = [0.5, 1.0, 2.0, 3.0, 3.7]
-            .map(|of| ONE.in_windows(loops(8.0, of), 4.0, (10e6, 1e6)).0.first_ns);
+            .map(|of| ONE.in_windows(loops(4.0, of), 4.0, (10e6, 1e6)).0.first_ns);
         assert!(waits.windows(2).all(|two| two[0] <= two[1]), "{waits:?}");
         assert!((waits[4] - 0.5 * 0.49 * 10e6).abs() < 1e3);
         // One that comes all the time waits half of it, however often: here as long as it does not.
@@ -252,7 +373,7 @@ mod tests {
             again_ns: 1e4,
             ..ONE
         };
-        let (rounds, _) = often.in_windows(loops(8.0, 2.0), 4.0, (10e6, 1e6));
+        let (rounds, _) = often.in_windows(loops(4.0, 2.0), 4.0, (10e6, 1e6));
         assert!((rounds.first_ns - 1e4).abs() < 100.0, "{rounds:?}");
     }
 
@@ -266,6 +387,56 @@ mod tests {
             ..ONE
         };
         assert!(heavy.in_windows(loops(2.0, 0.5), 1.0, (10e6, 1e6)).0.on_ns > 4.4e6);
+    }
+
+    #[test]
+    fn what_windows_leave_is_served_by_weight_and_nothing_is_left_where_each_brings_enough() {
+        let left = |weight: f64, used: f64| {
+            let of = Coming {
+                weight,
+                used,
+                entitled: 0.1,
+                burst_ns: 1e6,
+                ..ONE
+            };
+            of.in_windows(loops(1.0, 0.3), 1.0, (10e6, 1e6)).1[1]
+        };
+        let by_weight = [16.0, 64.0, 255.0].map(|weight| left(weight, 0.15));
+        assert!(
+            by_weight.windows(2).all(|two| two[0] > 1.2 * two[1]),
+            "{by_weight:?}"
+        );
+        assert!(left(64.0, 0.05) < 0.2 * left(64.0, 0.15));
+        assert_eq!(left(0.0, 0.15), 0.0);
+    }
+
+    #[test]
+    fn sums_of_windows_are_those_that_were_added_up() {
+        // By hand, of 1 / sqrt(k) times the mean of a normal number beyond sqrt(k) spare.
+        for (spare, told) in [(0.5_f64, 0.532), (1.0, 0.126), (2.0, 0.0090)] {
+            let of = left_by_windows(spare);
+            assert!((of - told).abs() < 0.02 * told + 1e-3, "{spare}: {of}");
+        }
+        let each = [0.05, 0.3, 0.8, 0.999, 1.001, 1.5, 3.0].map(left_by_windows);
+        assert!(each.windows(2).all(|two| two[0] > two[1]), "{each:?}");
+        assert!((each[3] - each[4]).abs() < 2e-3);
+    }
+
+    #[test]
+    fn loops_that_are_alike_are_done_at_once_and_of_others_some_are_sooner() {
+        let of = |each: &[[f64; 2]]| {
+            let mut slices = Slices::default();
+            each.iter()
+                .for_each(|[count, entitled]| slices.add(*count, *entitled));
+            slices
+        };
+        assert!((of(&[[4.0, 2.0]]).first_left(4.0) - 0.5).abs() < 1e-9);
+        assert!((of(&[[4.0, 1.0], [4.0, 1.0]]).first_left(4.0) - 0.5).abs() < 1e-9);
+        let others = of(&[[4.0, 1.6], [4.0, 0.4]]).first_left(4.0);
+        assert!((0.1..0.45).contains(&others), "{others}");
+        // One core does all one after the other.
+        assert!((of(&[[1.0, 0.3], [1.0, 0.2]]).first_left(1.0) - 0.5).abs() < 1e-9);
+        assert_eq!(Slices::default().first_left(4.0), 0.0);
     }
 
     #[test]
