@@ -140,8 +140,8 @@ def two_chips(busy: list[float]) -> str:
 def at_home(one: dict[str, Any]) -> float:
     """Share of a run's dispatches' time."""
     totals = one["totals"]
-    ran = [totals[f"{where}_ns"] for where in ("home", "near", "far")]
-    return float(ran[0]) / sum(ran)
+    ran: list[float] = [totals[f"{where}_ns"] for where in ("home", "near", "far")]
+    return ran[0] / sum(ran)
 
 
 @pytest.mark.parametrize("own", [0.6, None])
