@@ -61,6 +61,8 @@ pub struct Job {
     pub instructions: f64,
     /// Whether its user thinks: its transaction is still to come.
     pub thinks: bool,
+    /// Whether it has rested and has not run since.
+    pub rested: bool,
     /// When the transaction arrived, or the loop or the thinking started [ns].
     pub arrived_at: u64,
 }
@@ -82,6 +84,7 @@ impl Job {
             bursts_left: 0,
             instructions,
             thinks: false,
+            rested: false,
             arrived_at: now,
         }
     }

@@ -150,8 +150,9 @@ impl<S: System> World<S> {
         let job = self.jobs.get(id);
         let last = std::mem::replace(&mut job.last_cpu, index);
         let switches = job.kind != JobKind::Interrupt;
-        // A loop that has just begun again is the same thread.
-        let goes_on = job.kind == JobKind::Loop && job.arrived_at == self.now;
+        // A loop that has just begun again is the same thread, unless it slept before.
+        let rested = std::mem::take(&mut job.rested);
+        let goes_on = job.kind == JobKind::Loop && job.arrived_at == self.now && !rested;
         let thread = &mut self.threads[at];
         debug_assert_eq!(thread.task, Task::None);
         thread.task = Task::Job(id);

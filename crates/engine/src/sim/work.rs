@@ -232,6 +232,7 @@ impl<S: System> World<S> {
             return self.jobs.remove(id); // Its partition was stopped.
         }
         let rested = matches!(job.kind, JobKind::Loop | JobKind::Generator);
+        job.rested = rested;
         if thought || rested {
             job.arrived_at = now;
         }

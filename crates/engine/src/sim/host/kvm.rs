@@ -86,7 +86,8 @@ impl World<Host> {
             return;
         }
         self.stop_polling(vp);
-        let mut path = self.switch_ns(vp);
+        let switches = std::mem::take(&mut self.vcpu(vp).switches);
+        let mut path = if switches { self.switch_ns(vp) } else { 0 };
         if !self.polls_in_guest(vp) {
             self.signalled(vp);
             path += self.path_ns(vp);
@@ -120,10 +121,13 @@ impl World<Host> {
             self.at.vps[vp].debt_ns += ns;
             return;
         };
-        let polls = self.is_polling(vp);
+        if self.is_polling(vp) {
+            self.vcpu(vp).switches = true;
+            return;
+        }
         let on = &mut self.at.cores[core];
         // While it spins for a lock nothing of it would be noticed.
-        if !polls && on.stall_until.is_set() {
+        if on.stall_until.is_set() {
             on.stall_until = on.stall_until.max(When::at(self.now)) + ns;
             on.spin_from = on.stall_until;
         }

@@ -81,6 +81,8 @@ pub struct Vcpu {
     pub(super) halts_at: When,
     /// For how long it goes on before that, once it has begun [ns].
     pub(super) spin_left_ns: Option<u64>,
+    /// Whether what ends its polling is a thread that its kernel has yet to go on with.
+    pub(super) switches: bool,
     /// Whether it has halted in the line of a lock.
     pub(super) halted_in_line: bool,
     /// Whether it was kicked out of that and has not run since.
@@ -117,6 +119,7 @@ impl Vcpu {
             caught_at: When::NEVER,
             halts_at: When::NEVER,
             spin_left_ns: None,
+            switches: false,
             halted_in_line: false,
             kicked: false,
             hands_on: Key::NONE,

@@ -172,13 +172,15 @@ impl State {
     /// How often in a nanosecond a guest's kernel goes on with another thread: who always has work
     /// stays where it is.
     fn switches(&self, (at, form): (usize, &Form)) -> f64 {
-        let comes = |form: &Form| !matches!(form.demand.arrivals, Arrivals::Always(..));
-        let often = |at: usize| self.doing[at].load.bursts_per_ns;
+        let often = |(at, of): (usize, &Form)| match of.demand.arrivals {
+            Arrivals::Always(_, duty) if duty < 1.0 => self.doing[at].load.wakes_per_ns,
+            Arrivals::Always(..) => 0.0,
+            _ => self.doing[at].load.bursts_per_ns,
+        };
         if form.workloads.is_empty() {
-            return if comes(form) { often(at) } else { 0.0 };
+            return often((at, form));
         }
-        let some = form.each_workload().filter(|(_, of)| comes(of));
-        some.map(|(workload, _)| often(workload)).sum()
+        form.each_workload().map(often).sum()
     }
 
     /// What a burst refills of what was lost [ns]; of several workloads each has its own.

@@ -373,11 +373,9 @@ impl State {
             _ => return None,
         }
         let doing = &self.doing[at];
-        // Who waits for its turn uses nothing of the cap meanwhile.
-        let due = doing.due / doing.turns.max(LITTLE);
         (hypervisor.policy == Policy::Phyp).then(|| Capped {
-            cap: due,
-            mean: (doing.load.vps * (1.0 - doing.load.stopped)).min(due),
+            cap: doing.due,
+            mean: (doing.load.vps * (1.0 - doing.load.stopped)).min(doing.due),
             burst_ns: form.demand.burst * doing.ns[1] + doing.reload_ns,
             window_ns: hypervisor.window_ns as f64,
         })

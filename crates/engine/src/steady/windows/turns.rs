@@ -81,8 +81,8 @@ impl State {
         let none_left = staying.count >= cores - 1e-9;
         for at in sharing.iter().copied() {
             let (doing, form) = (&self.doing[at], forms[at]);
-            let known = is_uncapped(form) || self.machine.hypervisor.policy == Policy::Phyp;
-            let rounds = (none_left && known && comes(doing, form)).then(|| {
+            // What a cap stops waits by itself: told by turns too, it has no balance near its cap.
+            let rounds = (none_left && is_uncapped(form) && comes(doing, form)).then(|| {
                 // What others use that come and go is not there for it.
                 let cores = cores - (coming - doing.cores()).max(0.0);
                 self.rounds((doing, form), staying, cores)
@@ -188,7 +188,7 @@ impl Coming {
             used: doing.cores().min(NEARLY_ALL * vps),
             awake: 1.0 + doing.load.vps * (1.0 - 1.0 / vps),
             entitled: doing.entitled,
-            weight: if is_uncapped(form) { weight(form) } else { 0.0 },
+            weight: weight(form),
             burst_ns: doing.cores() / doing.load.bursts_per_ns.max(1e-18),
             again_ns: (vps - (1.0 - doing.served) * doing.load.vps) / doing.load.wakes_per_ns,
         }
@@ -216,12 +216,7 @@ impl Coming {
         } else {
             0.0
         };
-        // What a cap stops waits by itself.
-        let off = if self.weight > 0.0 {
-            (1.0 - has / self.awake).max(given_back).max(0.0)
-        } else {
-            0.0
-        };
+        let off = (1.0 - has / self.awake).max(given_back).max(0.0);
         // In each window one waits once, from when it comes, and no longer than it is without work.
         let idle = 1.0 - self.used / self.vps;
         let part_ns = until.min(idle) * window_ns;
@@ -231,11 +226,7 @@ impl Coming {
         // that another of his partition leaves.
         let beyond = (1.0 - self.entitled / self.used.max(1e-12)).max(0.0);
         let left = (self.vps - 1.0) / self.again_ns;
-        let late = if self.weight > 0.0 {
-            beyond * (1.0 - taken) / (quantum_ns.recip() + left)
-        } else {
-            0.0
-        };
+        let late = beyond * (1.0 - taken) / (quantum_ns.recip() + left);
         let rounds = Rounds {
             first_ns: first + late,
             credit: None,
@@ -249,9 +240,6 @@ impl Coming {
     /// How long a burst waits for work that windows before have left: what comes in a window beyond
     /// what it is entitled to and its weight brings of it waits for the next one.
     fn left_over(&self, has: f64, until: f64, window_ns: f64) -> f64 {
-        if self.weight <= 0.0 {
-            return 0.0;
-        }
         let deviation = (2.0 * self.used * window_ns * self.burst_ns).sqrt();
         let left = |of: f64| {
             let spare = (of - self.used).max(LEAST_SPARE * of) * window_ns;
