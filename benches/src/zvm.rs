@@ -100,6 +100,7 @@ fn control_program(machines: Vec<VirtualMachine>, switches: Vec<Switch>) -> Zvm 
             delay: 600.0,
         },
         machines,
+        cpu_pools: vec![],
         switches,
         paging: None,
     }
@@ -124,6 +125,7 @@ pub fn machine(role: Role, name: String, switch: Option<u16>) -> VirtualMachine 
         share: CpShare::Relative(100),
         maximum: None,
         limit_hard: false,
+        cpu_pool: None,
         switch,
         work: None,
     }
