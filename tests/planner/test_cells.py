@@ -8,6 +8,7 @@ import pytest
 
 from homenode.errors import HomenodeError, ScenarioError
 from homenode.planner import advise
+from homenode.planner.advice import Change
 from homenode.planner.problem import problem_of
 from homenode.planner.questions import more
 from homenode.planner.reasons import told_change
@@ -161,6 +162,34 @@ def test_larger_granules_save_walks_for_pages(tmp_path: Path) -> None:
 def test_granules_that_hold_the_pages_stay(size: str, memory: str, tmp_path: Path) -> None:
     """Neither are larger ones of use beyond all that a translation buffer reaches anyway."""
     assert not advise(granules(size, memory), free=["granules"], out=tmp_path).best
+
+
+def test_the_granules_that_differ_are_named() -> None:
+    told = granules("1 GiB").with_({"npartition.npar0.clm_granule": "128 MiB"})
+    found = {one.after: one for one in Varying(problem_of(told, {"free": ["granules"]}), []).all()}
+    one, other = found["1 GiB"], found["256 MiB"]
+    assert (one.path, one.before) == ("npartition.npar0.clm_granule", "128 MiB")
+    assert one.problem.scenario.data["npartition"][0]["clm_granule"] == "1 GiB"
+    change = Change(one.name, one.word, one.path, one.before, one.after, "", one.also)
+    assert told_change(change) == "cell-local memory of npar0 in granules of 1 GiB (128 MiB)"
+    assert (other.path, other.before) == ("npartition.npar0.ilm_granule", "1 GiB")
+
+
+def test_of_two_npartitions_the_larger_granules_are_searched() -> None:
+    """Of fourteen variants twelve are: the least sizes, which bring the least, are left out."""
+    told = CELLS.format(one="cell1", two="cell0")
+    first = told.replace('cells = ["cell0", "cell1"]', 'cells = ["cell0"]')
+    first = first.replace('"64 GiB"', '"32 GiB"').replace('"48 GiB"', '"24 GiB"')
+    table = first[first.index("[[npartition]]") : first.index("[[partition]]")]
+    second = table.replace("npar0", "npar1").replace("cell0", "cell1")
+    two = first.replace(table, table + second)
+    for name, there in (("one", "npar1"), ("two", "npar0")):
+        two = two.replace(f'name = "{name}"', f'name = "{name}"\nnpartition = "{there}"')
+    unfit: list[str] = []
+    problem = problem_of(Scenario.from_toml(two), {"free": ["granules"]})
+    found = [(one.name, one.after) for one in Varying(problem, unfit).all()]
+    assert found[:2] == [("npar1", "4 GiB"), ("npar0", "4 GiB")]
+    assert unfit == ["granules: only 12 of 14 were looked at"]
 
 
 def test_granules_of_what_is_pinned_or_has_none_are_no_question() -> None:

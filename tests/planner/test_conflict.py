@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import threading
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import layouts
 import numpy as np
@@ -13,10 +16,13 @@ import pytest
 
 from homenode.model.estimate import Estimate
 from homenode.planner import advise
+from homenode.planner import conflict as conflicts
 from homenode.planner.advice import Answer, Named
-from homenode.planner.conflict import never_together, smallest
+from homenode.planner.budget import Budget
+from homenode.planner.conflict import _Finding, never_together, smallest
 from homenode.planner.cost import Solved
 from homenode.planner.exact import Exact
+from homenode.planner.front import Asked, advised
 from homenode.planner.rules import Rule
 from homenode.planner.search import Search
 from homenode.planner.solver import Floats
@@ -241,6 +247,40 @@ def test_the_smallest_that_has_one_of_each(seed: int) -> None:
     assert smallest({*sets, frozenset[int]()}) is None
 
 
+@pytest.mark.parametrize("steps", [None, 100])
+def test_where_the_smallest_takes_too_long_none_can_be_left_out(
+    steps: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The smallest that has one of each of 3,000 sets of six takes more than twenty seconds."""
+    if steps is not None:
+        monkeypatch.setattr(conflicts, "_STEPS", steps)
+    dice = random.Random(3)
+    sets = {frozenset(dice.sample(range(30), 6)) for _ in range(3_000)}
+    found = smallest(sets)
+    assert found is not None
+    assert all(one & {*found} for one in sets)
+    for at in found:
+        assert not all(one & ({*found} - {at}) for one in sets)
+
+
+def test_a_layout_that_keeps_all_rules_counts_in_the_last_round_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conflicts, "_LOOKED_FOR", 1)
+    problem = layouts.problem(impossible())
+    search = Search(problem.space, problem.cost, problem.rules, problem.goal)
+
+    class Found(_Finding):
+        def _is_kept(self, chosen: Collection[int]) -> bool:
+            assert chosen
+            self.sets.add(frozenset())
+            return True
+
+    finding = Found(search, None, proven=False)
+    finding.sets = {frozenset(finding.wished[:2])}
+    assert not finding.fewest()
+
+
 def random_rules(dice: random.Random) -> Scenario:
     """Three partitions in one drawer of three, and rules of which some contradict each other."""
     names = ["lpar1", "lpar2", "lpar3"]
@@ -354,6 +394,55 @@ def test_a_set_is_no_set_where_a_layout_keeps_it(
         "response of own at most 10 % longer",
         "6 licences of mq",
     }
+
+
+def looked_for(monkeypatch: pytest.MonkeyPatch, do: Callable[[], None]) -> None:
+    """Does something as soon as rules that contradict each other are looked for."""
+    monkeypatch.setattr("homenode.planner.search.EVERY", 0)
+
+    def first(*told: Any) -> tuple[int, ...] | None:
+        do()
+        return smallest(*told)
+
+    monkeypatch.setattr(conflicts, "smallest", first)
+
+
+@pytest.mark.parametrize("by_event", [True, False])
+def test_who_interrupts_while_rules_are_looked_for_is_told_of_none(
+    by_event: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was not looked for to the end may be there."""
+    stop = threading.Event()
+
+    def interrupted() -> None:
+        if not by_event:
+            raise KeyboardInterrupt
+        stop.set()
+
+    looked_for(monkeypatch, interrupted)
+    told = layouts.scenario(LICENSED, advise=OWNED.format(slower="10 %"))
+    found = advise(told, confirm=False, stop=stop)
+    assert found.stopped
+    assert not found.conflict
+    assert "It was interrupted" in found.told
+    assert "keeps" not in found.told
+
+
+def test_that_the_time_is_over_while_rules_are_looked_for_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+
+    def late() -> None:
+        now[0] = 100.0
+
+    looked_for(monkeypatch, late)
+    told = layouts.scenario(LICENSED, advise=OWNED.format(slower="10 %"))
+    asked = Asked(budget=Budget(50.0, lambda: now[0]))
+    found = advised(layouts.problem(told), asked, None)
+    assert found.conflict
+    assert found.late
+    assert "no proof. The time was over" in found.told
 
 
 def test_what_simulations_never_keep_together_is_the_smallest_such_set() -> None:

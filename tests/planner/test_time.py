@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from homenode.planner.budget import Budget
 from homenode.planner.confirm import Runs
 from homenode.planner.front import Asked, advised
 from homenode.planner.problem import Problem
-from homenode.planner.questions import more, rate
+from homenode.planner.questions import _Asking, more, rate
 from homenode.planner.search import Search
 from homenode.planner.solver import Figures, Solver
 from homenode.planner.space import Rows
 from homenode.report.advice import most_line
+from homenode.simulate.run import Run
 from homenode.simulate.scenario import Scenario
 from homenode.simulate.sweep.drive import Drive
 
@@ -244,3 +246,61 @@ def test_who_interrupts_is_told_the_most_so_far(
     assert found.run is None
     assert "no run confirms it" in most_line(found)
     assert most_line(found).endswith("it was interrupted.")
+
+
+def test_who_interrupts_the_first_simulations_of_a_limited_time_sees_no_more_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times: list[int] = []
+
+    def interrupted(_: Runs, scenarios: Sequence[Scenario]) -> list[Run]:
+        times.append(len(scenarios))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Runs, "of", interrupted)
+    problem = layouts.problem(layouts.crowded(), free=["home"])
+    told = advised(problem, Asked(budget=Budget(7500.0, lambda: 0.0)), Runs(out=tmp_path))
+    assert told.stopped
+    assert times == [2]
+
+
+def test_the_most_is_told_though_the_last_simulation_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of now, which is only told beside it; no time is left for it either."""
+    told, runs = filling(tmp_path)
+    of, clock = Runs.of, [0.0]
+
+    def interrupted(how: Runs, scenarios: Sequence[Scenario]) -> list[Run]:
+        if any(one is told for one in scenarios):
+            raise KeyboardInterrupt
+        clock[0] += 100.0
+        return of(how, scenarios)
+
+    monkeypatch.setattr(Runs, "of", interrupted)
+    found = more(told, "lpar1", runs)
+    assert found.stopped
+    assert found.most > 0
+    assert found.run is not None
+    assert found.response_ms is not None
+    assert found.response_ms_now is None
+    timed = more(told, "lpar1", runs, budget=Budget(50.0, lambda: clock[0]))
+    assert not timed.stopped
+    assert (timed.most, timed.response_ms_now) == (found.most, None)
+
+
+def test_a_load_that_holds_is_not_told_as_one_that_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken, times = _Asking.broken, list[float]()
+
+    def interrupted(one: _Asking, amount: float, *, whole: bool) -> str | None:
+        times.append(amount)
+        if len(times) > 1:
+            raise KeyboardInterrupt
+        return broken(one, amount, whole=whole)
+
+    monkeypatch.setattr(_Asking, "broken", interrupted)
+    found = rate(layouts.crowded(rate=100))
+    assert (found.most, found.limit) == (1.0, "")
+    assert "Beyond" not in most_line(found)

@@ -94,7 +94,7 @@ class Advising:
 
     def advice(self, best: int) -> Advice:
         """The answer."""
-        search = self.search
+        search, stop = self.search, self.search.stop
         search.run(self._starts())
         for branch in self.variants:
             if not self.stopped and not self.budget.over:
@@ -103,8 +103,8 @@ class Advising:
         if not any(one.search.seen.kept.any() for one in self._searched()) and not (
             self.stopped or self.late
         ):
-            rules, proven = conflict(search, self.problem)
-            if rules or not search.seen.kept.any():
+            rules, proven = conflict(search, self.problem, stop)
+            if rules or not (search.stopped or search.seen.kept.any()):
                 return self._conflict(rules, proven=proven)
         try:
             answers = self._confirmed(best)
@@ -219,7 +219,7 @@ class Advising:
         look = Unseen(self.problem, self.unseen, search.seed, self.budget, search.each, runs.stop)
         found, over = look.rows(self.say)
         self.answers[0].by_runs |= {row.tobytes() for row in found}
-        search.stopped, search.late = over.stopped, search.late or over.late
+        search.stopped, search.late = search.stopped or over.stopped, search.late or over.late
         return found
 
     @functools.cached_property
@@ -314,7 +314,7 @@ class Advising:
             first = self._at_least(self.runs, open_ones)
             self._play(self.runs, open_ones[:first])
             until = Until(self.budget, self.runs.stop)
-            if not until.is_set():
+            if not self.search.stopped and not until.is_set():
                 self._play(replace(self.runs, stop=until), open_ones[first:], until)
             others = [(at, row) for at, row in open_ones if at or row.any()]
             left = {row.tobytes() for at, row in others if self.answers[at].run_of(row) is None}
@@ -348,7 +348,7 @@ class Advising:
         try:
             runs = how.of([self.answers[at].problem.space.applied(row) for at, row in layouts])
         except KeyboardInterrupt as cut:
-            self.search.stopped = until is None or not until.by_time
+            self.search.stopped |= until is None or not until.by_time
             runs = cut.runs if isinstance(cut, InterruptedRuns) else ()
         for (at, row), run in zip(layouts, runs, strict=False):
             if run is None:

@@ -20,7 +20,7 @@ from homenode.model.scenario.paths import spelt
 from homenode.model.scenario.placed import PlacedPartition
 from homenode.model.scenario.places import name_of_chip, node_word
 from homenode.planner.advice import Advice
-from homenode.planner.budget import Budget
+from homenode.planner.budget import Budget, Until
 from homenode.planner.commands import added
 from homenode.planner.confirm import Runs, looked_at, responses_of, unsteady
 from homenode.planner.front import Asked, advised
@@ -323,7 +323,7 @@ class _Asking:
 
     def most_of(self, most: float, *, whole: bool) -> tuple[float, str]:
         """The most by the solver, and what would not hold beyond."""
-        low, limit = (0.0, "") if whole else (0.0, "no load at all")
+        low, limit = 0.0, ""
         if whole:
             self._problem(self.scenario)  # What cannot be asked at all is no want of room.
         high = 1.0
@@ -443,9 +443,22 @@ class _Asking:
             cores = float(then.figures.cores[0].sum())
             waits, waited = (float(one.response[0]) or None for one in (then, now))
             return Most(what, best, amounts, limit, cores, None, waits, waited, **ended)
-        before = None if self.stopped else _response_ms(*self.runs.of([self.scenario]))
-        cores, waits = looked_at(run).cores, _response_ms(run)
+        cores, waits, before = looked_at(run).cores, _response_ms(run), self._before(self.runs)
+        ended["stopped"] = self.stopped
         return Most(what, best, amounts, limit, cores, run.id, waits, before, **ended)
+
+    def _before(self, runs: Runs) -> float | None:
+        """Mean response of now by a simulation [ms]; None where there is no time for it, which the
+        most is told without.
+        """
+        until = Until(self.budget, runs.stop)
+        if self.stopped:
+            return None
+        with contextlib.suppress(KeyboardInterrupt):
+            if not until.is_set():
+                return _response_ms(*replace(runs, stop=until).of([self.scenario]))
+        self.stopped = not until.by_time
+        return None
 
 
 class _Late(Exception):  # noqa: N818 - no error: the time is over

@@ -46,6 +46,7 @@ _WORDED = {
     "merge": "{name} as {value} partitions{before}",
     "machine": "{name} on {value}{before}",
     "granules": "memory of {name} in granules of {value}{before}",
+    "clm": "cell-local memory of {name} in granules of {value}{before}",
 }
 """Changes by their word."""
 
@@ -64,7 +65,8 @@ def in_words(name: str, variable: Variable, after: object) -> str:
         case "folding":
             return f"{name} {'with' if after else 'without'} folding"
     by_cell = variable.word == "home" and isinstance(after, Mapping)
-    word = "cells" if by_cell else variable.word
+    cell_local = variable.path.endswith(".clm_granule")
+    word = "cells" if by_cell else "clm" if cell_local else variable.word
     told = _WORDED.get(word, "{name}: {word} {value}{before}")
     words = {"name": name, "word": variable.word, "kind": _kind(variable)}
     text = told.format(**words, value=plain(after), before=before)

@@ -124,9 +124,9 @@ class Search:
 
     def __post_init__(self) -> None:
         self.allowed = self.seconds
+        """The time that it may take, of which `seconds` are left."""
         # Of those that take long no more at once than are worked at.
         self._least = self._size = _FEW if self.most is None else min(os.cpu_count() or 1, _FEW)
-        """The time that it may take, of which `seconds` are left."""
         self._partition_of = np.array([one.partition for one in self.space.variables], dtype=int)
         self.limits = np.full(len(self.rules), SLACK)
         """Excess up to which each rule counts as kept; less than 0 where solving flatters it."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from math import ceil
 from typing import Any
 
@@ -208,23 +209,30 @@ class Varying:
         """
         problem = self.base
         fixed = {*problem.wishes.told.pinned, *problem.held}
-        found: dict[str, tuple[PlacedNpartition, set[str]]] = {}
+        found: dict[str, PlacedNpartition] = {}
+        kept: set[str] = set()
         for one in problem.scenario.partitions:
             if one.in_cells is not None and one.in_cells.npartition.vpars:
                 there = one.in_cells.npartition
-                found.setdefault(there.name, (there, set()))[1].add(one.name)
-        for name, (there, names) in found.items():
-            for size in () if names & fixed else _GRANULES:
-                if {size} != {there.ilm_granule, there.clm_granule}:
-                    yield partial(self._grained, name, SIZE.format(size))
+                found[there.name] = there
+                kept |= {there.name} if one.name in fixed else set()
+        # The largest of each first, as they hold the largest pages.
+        for size, there in product(reversed(_GRANULES), found.values()):
+            if there.name not in kept and {size} != {there.ilm_granule, there.clm_granule}:
+                yield partial(self._grained, there.name, SIZE.format(size))
 
     def _grained(self, name: str, size: str) -> Variant:
         """Interleaved and cell-local memory of an nPartition in units of a size."""
         of = (one.in_cells.npartition for one in self.base.scenario.partitions if one.in_cells)
-        now = SIZE.format(next(one for one in of if one.name == name).ilm_granule)
+        there = next(one for one in of if one.name == name)
         head = f"npartition.{spelt(name)}"
-        also: dict[str, object] = {f"{head}.clm_granule": size}
-        path = f"{head}.ilm_granule"
+        sizes = {
+            f"{head}.ilm_granule": SIZE.format(there.ilm_granule),
+            f"{head}.clm_granule": SIZE.format(there.clm_granule),
+        }
+        # Told by one that changes: the other may have the size.
+        path, now = next((path, now) for path, now in sizes.items() if now != size)
+        also: dict[str, object] = {key: size for key in sizes if key != path}
         try:
             return self._made("granules", name, path, now, size, also, None)
         except HomenodeError as error:

@@ -238,9 +238,7 @@ class HostOnLinux(Host):
     """What a host with the Linux kernel has whatever its scheduler."""
 
     smt: Figure[bool] = Field(description="whether all threads of a core are in use (not nosmt)")
-    switch: Figure[Direct] = Field(
-        description="direct cost of a switch between two threads, a guest's own too"
-    )
+    switch: Figure[Direct] = Field(description="direct cost of a switch between two threads")
     wake_interrupt: Figure[Direct] = Field(
         description="processor time of waking a thread on another processor: an interrupt is sent"
     )
@@ -261,6 +259,9 @@ class LinuxHost(HostOnLinux):
     """The Linux scheduler, named as the kernel names its settings."""
 
     policy: Literal["linux"] = Field(description="which of the kinds it is")
+    switch: Figure[Direct] = Field(
+        description="direct cost of a switch between two threads, a guest's own too"
+    )
     scheduler: Figure[Literal["eevdf", "cfs"]] = Field(description="which fair class")
     preemption: Figure[Literal["full", "lazy"]] = Field(
         description=(

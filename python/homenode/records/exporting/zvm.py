@@ -106,13 +106,16 @@ def _control_program(run: Run, name: str, guest: ZvmSpec) -> Iterator[str]:
 def _pools(guest: ZvmSpec, told: Sequence[CpuPoolDetails]) -> Iterator[str]:
     """CPU pools, and who is in which."""
     pools = guest.get("cpu_pools", [])
-    for pool, how in zip(pools, told, strict=True):
-        part = how["limit"]
+    for at, pool in enumerate(pools):
+        # Runs that were kept before pools had details tell cores alone.
+        how = told[at] if told else None
+        part = None if how is None else how["limit"]
         most = f"CAPACITY {pool['cores']:.2f}" if part is None else f"LIMITHARD {100 * part:.2f}%"
-        yield f"DEFINE CPUPOOL {_name(pool['name'])} {most} TYPE {how['type'].upper()}"
+        kind = "" if how is None else f" TYPE {how['type'].upper()}"
+        yield f"DEFINE CPUPOOL {_name(pool['name'])} {most}{kind}"
     for machine in guest["machines"]:
         if (index := machine.get("cpu_pool")) is not None:
-            yield f"SCHEDULE {_name(machine['name'])} POOL {_name(pools[index]['name'])}"
+            yield f"SCHEDULE {_name(machine['name'])} {_name(pools[index]['name'])}"
 
 
 def _directory(guest: ZvmSpec) -> Iterator[str]:
