@@ -180,6 +180,7 @@ def test_of_two_npartitions_the_larger_granules_are_searched() -> None:
     told = CELLS.format(one="cell1", two="cell0")
     first = told.replace('cells = ["cell0", "cell1"]', 'cells = ["cell0"]')
     first = first.replace('"64 GiB"', '"32 GiB"').replace('"48 GiB"', '"24 GiB"')
+    first = first.replace('"24 GiB"', '"24 GiB"\nilm_granule = "64 MiB"\nclm_granule = "128 MiB"')
     table = first[first.index("[[npartition]]") : first.index("[[partition]]")]
     second = table.replace("npar0", "npar1").replace("cell0", "cell1")
     two = first.replace(table, table + second)
