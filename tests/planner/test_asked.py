@@ -325,10 +325,10 @@ def test_longer_by_chance_is_no_reason_to_refuse(tmp_path: Path) -> None:
     """One of four responses is more than 2 % longer in some replications and not in others, where
     the solver says that none is.
     """
-    told, _, _ = fewer(5, tmp_path)
+    told = fewer(6, tmp_path)[0].with_({"run.seed": 3})
     found = advise(told, out=tmp_path, best=1, slower=0.02)
     assert len(found.best[0].changes) == 4
-    assert (found.best[0].saving.mean or 0.0) > 3.0
+    assert (found.best[0].saving.mean or 0.0) > 2.5
     simulated = [Run.load(str(run), tmp_path) for run in (found.do_nothing.run, found.best[0].run)]
     before, after = (run.metrics["lpar1"]["response_ms_mean"].mean or 0.0 for run in simulated)
     assert after > 1.02 * before
