@@ -30,8 +30,8 @@ WRONG: list[tuple[str, str, str]] = [
         (
             's.toml:9:1: partition web: unknown key "zzz": the keys here are name, number, count, '
             "npartition, processors, smt, memory, home, io, guest, workload, mode, "
-            "virtual_machine, switch, paging, cp, kvm, interrupts, minimum, maximum, "
-            "... (21 in all)"
+            "virtual_machine, cpu_pool, switch, paging, cp, kvm, interrupts, minimum, "
+            "... (22 in all)"
         ),
     ),
     (

@@ -509,6 +509,8 @@ impl State {
             of.follow(other);
         }
         self.used.follow(&other.used);
+        self.fits.follow(&other.fits);
+        self.goes_elsewhere = other.goes_elsewhere;
         self.taken.follow(&other.taken);
         self.seats.follow(&other.seats);
         self.nodes.follow(&other.nodes);
