@@ -9,7 +9,14 @@
 //! halt <  longest, length < longest     it nearly was: multiply by `grow`, start at least
 //! ```
 
-use crate::spec::Kvm;
+use crate::spec::{Kvm, Virtualized};
+
+/// How long a guest that idles takes to its host's scheduler, and from there until it goes on: its
+/// kernel stops its tick, and sets it anew when it is back, each by exits of its own [ns].
+pub fn idle_ways_ns(kvm: &Kvm, by: Option<&Virtualized>) -> [u64; 2] {
+    let tick_ns = by.map_or(0, |by| u64::from(kvm.idle_exits) * by.exit_ns);
+    [kvm.exit_ns + tick_ns, kvm.entry_ns + tick_ns]
+}
 
 /// Length of polling after a halt of `halt_ns` [ns].
 pub fn next_poll_ns(kvm: &Kvm, poll_ns: u64, halt_ns: u64) -> u64 {

@@ -139,6 +139,9 @@ pub struct Kvm {
     pub exit_ns: u64,
     /// Time from the host's scheduler into the guest [ns].
     pub entry_ns: u64,
+    /// Exits of its kernel on its way into idling, and as many on its way out: its tick is stopped,
+    /// and set anew. One that is found while the guest itself polls needs none.
+    pub idle_exits: u32,
     /// Detection of spin loops by the processor; none = spinning is never noticed.
     pub pause_loop: Option<PauseLoop>,
     /// Whether a virtual processor caught spinning yields to one that may hold the lock.
@@ -163,6 +166,7 @@ impl Default for Kvm {
             halt_poll_shrink: 2,
             exit_ns: 1_000,
             entry_ns: 1_000,
+            idle_exits: 0,
             pause_loop: Some(PauseLoop::default()),
             directed_yield: true,
             lock_holder_preemption: true,

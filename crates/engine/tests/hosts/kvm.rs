@@ -61,12 +61,12 @@ fn exits_and_entries_are_paid_for_each_halt() {
     };
     let turns = |outcome: &Outcome| outcome.total("a", "tx_done");
     let (plain, paid) = (napper(plain_kvm(), MS), napper(costly, MS));
-    // 1.050 ms a turn, or 1.055.
+    // 1.050 ms a turn, or 1.052: it leaves while it sleeps, and comes back for its work.
     assert!((turns(&plain) - 952.0).abs() <= 1.0, "{}", turns(&plain));
-    assert!((turns(&paid) - 947.0).abs() <= 1.0, "{}", turns(&paid));
+    assert!((turns(&paid) - 950.5).abs() <= 1.0, "{}", turns(&paid));
     let hypervisor = paid.total("a", "book_hypervisor");
     assert!(
-        (hypervisor - 947.0 * 5_000.0).abs() < 20_000.0,
+        (hypervisor - 950.5 * 5_000.0).abs() < 20_000.0,
         "{hypervisor}"
     );
 }
@@ -324,160 +324,4 @@ fn a_lock_that_goes_round_in_order_waits_for_who_is_away() {
     }
     let [queue, set] = [Queue, TestAndSet].map(|kind| beside(3, kind, 1e-5, false));
     assert!((queue / set - 1.0).abs() < 0.02, "{queue} {set}");
-}
-
-/// A guest's client and server on so many virtual processors, which poll so long when they halt and
-/// whose host takes so long to wake one on an idle processor: transactions of 40 us of work and two
-/// messages, and times that a virtual processor slept, in a second.
-fn pair(vcpus: u16, halt_poll_ns: u64, wake_idle_ns: u64) -> (f64, f64) {
-    pair_of(vcpus, polling(halt_poll_ns, false), wake_idle_ns)
-}
-
-/// Whose ways out and in take 2 and 3 us, and who polls so long, in the guest or on the host.
-fn polling(halt_poll_ns: u64, polls_in_guest: bool) -> Kvm {
-    let mut kvm = Kvm {
-        exit_ns: 2_000,
-        entry_ns: 3_000,
-        halt_poll_ns,
-        polls_in_guest,
-        ..plain_kvm()
-    };
-    if polls_in_guest {
-        // cpuidle-haltpoll's first window.
-        kvm.halt_poll_grow_start_ns = 50_000;
-    }
-    kvm
-}
-
-fn pair_of(vcpus: u16, kvm: Kvm, wake_idle_ns: u64) -> (f64, f64) {
-    let one = guest("a", vcpus, kvm, exchange());
-    exchanging(one, (2, wake_idle_ns, 0))
-}
-
-/// The same of whoever it is, on so many processors that are out of idling after so long, where a
-/// switch takes so long [ns].
-fn exchanging(mut one: Partition, (cores, wake_idle_ns, switch_ns): (u16, u64, u64)) -> (f64, f64) {
-    one.profile.instructions_per_unit = 40_000.0;
-    let mut spec = linux(&format!("core:{cores}"), vec![one]);
-    let kernel = &mut spec.machine.hypervisor.linux;
-    (kernel.wake_idle_ns, kernel.switch_ns) = (wake_idle_ns, switch_ns);
-    let outcome = run(&spec, 0);
-    (outcome.total("a", "tx_done"), outcome.total("a", "nvcsw"))
-}
-
-fn exchange() -> Workload {
-    Workload::Pairs {
-        count: 1,
-        exchanges: 1,
-        client_share: 0.5,
-        think_ns: 0,
-        think: Distribution::Constant,
-        burst_work: Distribution::Constant,
-        message_bytes: 0,
-        generator: None,
-    }
-}
-
-#[test]
-fn messages_wake_a_virtual_processor_that_has_halted() {
-    // On one virtual processor the two take turns, and it never halts.
-    let alone = pair(1, 0, 4_000);
-    assert!(
-        alone.1 < 10.0 && (alone.0 - 25_000.0).abs() < 50.0,
-        "{alone:?}"
-    );
-    // On two each waits for the other: two halts a transaction, with the way out and in each, and
-    // the time until an idle processor runs.
-    for (wake_idle_ns, due) in [(0, 20_000.0), (5_000, 1e6 / 60.0)] {
-        let halting = pair(2, 0, wake_idle_ns);
-        assert!((halting.1 / halting.0 - 2.0).abs() < 0.01, "{halting:?}");
-        assert!((halting.0 / due - 1.0).abs() < 0.01, "{halting:?}");
-    }
-    // Who polls has not gone to sleep: there is only the way out and in.
-    let polling = pair(2, 200_000, 5_000);
-    assert!(
-        polling.1 < 20.0 && (polling.0 / 20_000.0 - 1.0).abs() < 0.01,
-        "{polling:?}"
-    );
-}
-
-/// A guest that polls by itself has not left it: nothing is due of the way out and in.
-#[test]
-fn who_polls_in_the_guest_finds_work_at_once() {
-    let found = pair_of(2, polling(200_000, true), 5_000);
-    assert!(
-        found.1 < 20.0 && (found.0 / 25_000.0 - 1.0).abs() < 0.01,
-        "{found:?}"
-    );
-    // Shorter than what is waited for, it only puts off the halt.
-    let [short, never] = [10_000, 0].map(|ns| pair_of(2, polling(ns, true), 5_000));
-    assert!(
-        short.0 <= never.0 && short.1 > 1.9 * short.0,
-        "{short:?} {never:?}"
-    );
-}
-
-/// To its host one that polls in the guest is at work: neighbours wait for it, but not for one that
-/// the host polls for.
-#[test]
-fn who_polls_in_the_guest_makes_room_for_nobody() {
-    let left = |polls_in_guest| {
-        let kvm = Kvm {
-            halt_poll_grow_start_ns: 200_000,
-            ..polling(200_000, polls_in_guest)
-        };
-        let mut napping = guest("a", 1, kvm, loops(1));
-        on_off(1, 50_000.0, 150_000, &mut napping);
-        let busy = guest("b", 1, plain_kvm(), loops(1));
-        let outcome = run(&linux("core:1", vec![napping, busy]), 0);
-        assert_eq!(outcome.total("a", "halt_poll_ns"), 0.0);
-        ["a", "b"].map(|name| outcome.total(name, "instructions"))
-    };
-    let [[napper, beside_host], [poller, beside_guest]] = [false, true].map(left);
-    assert!(
-        beside_guest < 0.9 * beside_host,
-        "{beside_guest} {beside_host}"
-    );
-    assert!(poller < 1.1 * napper, "{poller} {napper}");
-}
-
-/// A guest's kernel takes as long as its host's from one thread to another, whichever way it waits:
-/// with 1.5 us a switch each of two messages costs that, beside what the way in and out costs.
-#[test]
-fn a_guest_pays_for_its_own_switches_as_its_host_does() {
-    let us = |pair: (f64, f64)| 1e6 / pair.0;
-    let of = |vcpus, kvm| guest("a", vcpus, kvm, exchange());
-    let processes = || group("a", threads(2, 100, HostThreads::default()), exchange());
-    let close = |found: f64, due: f64| assert!((found - due).abs() < 0.1, "{found} for {due}");
-    // On one processor, in a guest or not, a message is a switch.
-    close(us(exchanging(of(1, plain_kvm()), (1, 5_000, 1_500))), 43.0);
-    close(us(exchanging(processes(), (1, 5_000, 1_500))), 43.0);
-    // On two, where the guest polls, its host does, or nobody: 5 us out and in, the host's switch.
-    let ways = [
-        (polling(200_000, true), 43.0),
-        (polling(200_000, false), 53.0),
-        (polling(0, false), 56.0 + 10.0),
-    ];
-    for (kvm, due) in ways {
-        let found = us(exchanging(of(2, kvm.clone()), (2, 5_000, 1_500)));
-        close(found, due);
-        // No guest's pair is faster than one of its host that finds its processors awake.
-        let bare = us(exchanging(processes(), (2, 0, 1_500)));
-        assert!(found > bare - 0.1, "{found} {bare}");
-        // And switches that take longer never make anybody faster.
-        let slower = us(exchanging(of(2, kvm), (2, 5_000, 3_000)));
-        assert!(slower > found + 2.0, "{slower} {found}");
-    }
-}
-
-/// A guest with one thread goes on with it.
-#[test]
-fn a_guest_that_never_switches_pays_nothing() {
-    let done = |switch_ns: u64| {
-        let mut spec = linux("core:1", vec![guest("a", 1, plain_kvm(), loops(1))]);
-        spec.machine.hypervisor.linux.switch_ns = switch_ns;
-        run(&spec, 0).total("a", "instructions")
-    };
-    let (free, paid) = (done(0), done(1_500));
-    assert!(free - paid < 3_100.0, "{free} {paid}");
 }

@@ -17,3 +17,4 @@ mod round_robin;
 mod siblings;
 mod unsound;
 mod virtualized;
+mod wakeups;

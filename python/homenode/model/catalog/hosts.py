@@ -198,6 +198,12 @@ class KvmHost(SpinningGuests):
     )
     exit: Figure[Direct] = Field(description="time from a halt to the host's scheduler")
     entry: Figure[Direct] = Field(description="time from the host's scheduler into the guest")
+    idle_exits: Figure[Few] = Field(
+        description=(
+            "short exits of its kernel on the way into idling, and as many on the way out: the tick"
+            " is stopped, and set anew"
+        )
+    )
     kick: Figure[Direct] = Field(
         description=(
             "what it takes to wake an I/O thread of a guest that sleeps, or the guest for what that"
@@ -218,6 +224,7 @@ class KvmHost(SpinningGuests):
             "halt_poll_shrink": self.halt_poll_shrink.value,
             "exit_ns": self.exit.value,
             "entry_ns": self.entry.value,
+            "idle_exits": self.idle_exits.value,
             "directed_yield": self.directed_yield.value,
         }
 

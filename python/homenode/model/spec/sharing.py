@@ -76,6 +76,7 @@ class KvmSpec(TypedDict):
     halt_poll_shrink: int
     exit_ns: int
     entry_ns: int
+    idle_exits: NotRequired[int]
     pause_loop: PauseLoopSpec | None
     directed_yield: bool
     lock_holder_preemption: bool

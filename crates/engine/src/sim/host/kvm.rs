@@ -1,5 +1,5 @@
-//! KVM's part, and what other hypervisors do alike: virtual processors that halt poll for a while
-//! before they sleep; those that spin on a lock whose holder has lost its core are caught and yield
+//! KVM's part, and what other hypervisors do alike: virtual processors that halt leave their guest
+//! and poll for a while before they sleep; those that spin on a lock whose holder has lost its core are caught and yield
 //! to it, under Xen to whoever is next.
 //!
 //! Who spins, and for how long, is in [`convoy`](crate::sim::convoy). With pause-loop exits one
@@ -42,37 +42,65 @@ impl World<Host> {
         vcpu.polls_until.min(vcpu.caught_at).min(vcpu.halts_at)
     }
 
-    /// A runner has no work left: does it stay and poll?
+    /// A runner has no work left: does it stay, to poll or until it is out of its guest?
     pub(super) fn kvm_polls(&mut self, vp: VpId) -> bool {
         if self.kvm(vp).is_none() {
             return false;
         }
-        let (now, core) = (self.now, self.core_of(vp));
-        let waiting = self.sys.room.has_waiting(core) && !self.polls_in_guest(vp);
         self.at.vps[vp].spins = false;
-        let vcpu = self.vcpu(vp);
-        vcpu.halted_at = When::at(now);
+        let (now, vcpu) = (self.now, self.vcpu(vp));
         (vcpu.caught_at, vcpu.halts_at) = (When::NEVER, When::NEVER);
-        if vcpu.poll_ns == 0 || waiting {
-            return false;
+        let poll_ns = vcpu.poll_ns;
+        if poll_ns == 0 || !self.polls_in_guest(vp) {
+            return self.halts(vp, poll_ns);
         }
-        vcpu.polls_until = When::at(now + vcpu.poll_ns);
-        let on = &mut self.at.cores[core];
-        on.stall_until = on.stall_until.min(When::at(now));
-        self.grant(vp);
-        self.plan(core);
+        self.vcpu(vp).halted_at = When::at(now);
+        self.stays(vp, now, now + poll_ns);
         true
     }
 
-    /// Whether it looks for work inside the guest: its host takes it for one at work, and who has
-    /// some for it neither leaves the guest nor sends an interrupt.
+    /// A runner halts and leaves its guest: does it stay for that, and to poll for so long then? Not
+    /// beside others that wait: what is left of its way it does when it comes back.
+    fn halts(&mut self, vp: VpId, poll_ns: u64) -> bool {
+        let (now, core) = (self.now, self.core_of(vp));
+        let waiting = self.sys.room.has_waiting(core);
+        let out = now
+            + self.sys.guests[self.vp(vp).partition]
+                .as_ref()
+                .map_or(0, |one| one.out_ns);
+        let vcpu = self.vcpu(vp);
+        (vcpu.halted_at, vcpu.out_at) = (When::at(out), When::at(out));
+        let stays = !waiting && out + poll_ns > now;
+        if stays {
+            self.stays(vp, out, out + poll_ns);
+        }
+        stays
+    }
+
+    /// A runner without work polls so long, once it has nothing else to do.
+    fn stays(&mut self, vp: VpId, from: u64, until: u64) {
+        let core = self.core_of(vp);
+        self.settle(core);
+        self.vcpu(vp).polls_until = When::at(until);
+        let on = &mut self.at.cores[core];
+        (on.stall_until, on.spin_from) = (When::at(from), When::at(from));
+        self.grant(vp);
+        self.plan(core);
+    }
+
+    /// Whether it looks for work inside the guest before it halts: its host takes it for one at work,
+    /// and who has some for it neither leaves the guest nor sends an interrupt.
     pub(super) fn polls_in_guest(&self, vp: VpId) -> bool {
         self.kvm(vp).is_some_and(|kvm| kvm.polls_in_guest)
     }
 
-    /// Whether a runner polls for its host, which makes room for anybody else.
+    /// Whether a runner is out of its guest, or on its way, and makes room for anybody else.
     pub(super) fn makes_room(&self, vp: VpId) -> bool {
-        self.is_polling(vp) && !self.polls_in_guest(vp)
+        self.is_polling(vp) && !self.looks_in_guest(vp)
+    }
+
+    fn looks_in_guest(&self, vp: VpId) -> bool {
+        self.polls_in_guest(vp) && !self.sys.vcpus[vp].out_at.is_set()
     }
 
     /// Ends polling, whatever comes next.
@@ -88,19 +116,25 @@ impl World<Host> {
         self.stop_polling(vp);
         let switches = std::mem::take(&mut self.vcpu(vp).switches);
         let mut path = if switches { self.switch_ns(vp) } else { 0 };
-        if !self.polls_in_guest(vp) {
-            self.signalled(vp);
-            path += self.path_ns(vp);
+        let mut from = self.now;
+        if !self.looks_in_guest(vp) {
+            if let Some(sent_ns) = self.signalled(vp) {
+                from += sent_ns;
+                path += self.guest(self.vp(vp).partition).end_ns;
+            }
+            path += self.guest(self.vp(vp).partition).back_ns;
+            let out = self.vcpu(vp).out_at.take();
+            from = from.max(out.unwrap_or(from));
         }
         self.end_halt(vp);
         let core = self.core_of(vp);
         let on = &mut self.at.cores[core];
-        on.stall_until = When::at(self.now + path);
+        on.stall_until = When::at(from + path);
         on.spin_from = on.stall_until;
         self.grant(vp);
     }
 
-    /// The way out of the guest and back [ns].
+    /// The way out of the guest and back of one that does not idle [ns].
     pub(super) fn path_ns(&self, vp: VpId) -> u64 {
         self.kvm(vp).map_or(0, |kvm| kvm.exit_ns + kvm.entry_ns)
     }
@@ -141,7 +175,7 @@ impl World<Host> {
         };
         let before = self.vcpu(vp).poll_ns;
         if let Some(kvm) = self.kvm(vp) {
-            let poll_ns = next_poll_ns(kvm, before, now - halted);
+            let poll_ns = next_poll_ns(kvm, before, now.saturating_sub(halted));
             self.vcpu(vp).poll_ns = poll_ns;
         }
     }
@@ -152,11 +186,10 @@ impl World<Host> {
         let vcpu = self.vcpu(vp);
         if vcpu.polls_until.has_come(now) {
             self.stop_polling(vp);
-            if self.polls_in_guest(vp) {
-                // The guest's governor sees the halt alone (`haltpoll_reflect`).
-                self.vcpu(vp).halted_at = When::at(now);
+            // The guest's governor sees the halt alone (`haltpoll_reflect`).
+            if !self.looks_in_guest(vp) || !self.halts(vp, 0) {
+                self.block(vp);
             }
-            self.block(vp);
             true
         } else if vcpu.halts_at.has_come(now) {
             self.halt_in_line(vp);
@@ -169,10 +202,17 @@ impl World<Host> {
         }
     }
 
-    /// A virtual processor leaves its core, to sleep or against its will: it is out of its guest.
+    /// A virtual processor leaves its core, to sleep or against its will: it is out of its guest, and
+    /// owes its way back, with what it has not done yet of the way out.
     pub(super) fn kvm_left(&mut self, vp: VpId) {
-        let Some(kvm) = self.kvm(vp) else { return };
-        let path = kvm.exit_ns + kvm.entry_ns;
+        if self.kvm(vp).is_none() {
+            return;
+        }
+        let now = self.now;
+        let path = match self.vcpu(vp).out_at.take() {
+            Some(out) => out.saturating_sub(now) + self.guest(self.vp(vp).partition).back_ns,
+            None => self.path_ns(vp),
+        };
         self.at.vps[vp].debt_ns += path;
         self.at.vps[vp].reaches = Key::NONE;
         self.stops_counting(vp);

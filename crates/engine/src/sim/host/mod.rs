@@ -3,7 +3,7 @@
 //! ```text
 //! sim           work for a virtual processor, or none left         wake, cede
 //! here          tells the scheduler, serves the cores it names      serve
-//! kvm           halted ones poll, spinning ones yield               here too
+//! kvm           halted ones leave and poll, spinning ones yield    here too
 //! wake          what it takes to wake a thread on another core      interrupt, sends
 //! interrupts    devices' interrupts hold its processors up          handle
 //! sim::dispatch puts on cores and takes off, as for every policy
@@ -218,7 +218,12 @@ impl World<Host> {
         let (partition, away) = (v.partition, now - v.ceded_at);
         self.leaves_line(vp);
         self.meters.partitions[partition].ceded(away);
-        self.signalled(vp);
+        if self.signalled(vp).is_some() && !self.sys.vcpus[vp].kicked {
+            let end_ns = self.sys.guests[partition]
+                .as_ref()
+                .map_or(0, |one| one.end_ns);
+            self.at.vps[vp].debt_ns += end_ns;
+        }
         let by_sibling = self.begins_wake_by_sibling(vp);
         let waker = self.waker_of(vp);
         self.tell(|host| host.wake(vp, waker, now));

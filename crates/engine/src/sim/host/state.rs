@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::guest::memory::Placed;
+use crate::hypervisor::halt::idle_ways_ns;
 use crate::hypervisor::policies::{guest_switch_ns, scheduler};
 use crate::hypervisor::{HostScheduler, State};
 use crate::ids::{ById, CoreId, PartitionId, Span, VpId};
@@ -75,6 +76,8 @@ pub struct Vcpu {
     pub(super) polls_until: When,
     /// Since when it has been halted; never = it is not.
     pub(super) halted_at: When,
+    /// When one that idles is out of its guest; never = it does not, or looks for work in there.
+    pub(super) out_at: When,
     /// When the processor notices that it spins; never = it does not.
     pub(super) caught_at: When,
     /// When it has spun for a lock long enough to halt; never = it does not.
@@ -103,6 +106,11 @@ pub struct Vcpu {
 #[derive(Clone, Debug)]
 pub struct Guest {
     pub(super) kvm: Kvm,
+    /// Its way out when it idles, and back in, tick and all [ns].
+    pub(super) out_ns: u64,
+    pub(super) back_ns: u64,
+    /// What it takes to end an interrupt that a sibling has sent [ns].
+    pub(super) end_ns: u64,
     /// What its own kernel takes from one of its threads to another on a virtual processor [ns].
     pub(super) switch_ns: u64,
     /// The one yielded to last, by index.
@@ -116,6 +124,7 @@ impl Vcpu {
             poll_ns: 0,
             polls_until: When::NEVER,
             halted_at: When::NEVER,
+            out_at: When::NEVER,
             caught_at: When::NEVER,
             halts_at: When::NEVER,
             spin_left_ns: None,
@@ -144,10 +153,17 @@ impl Vcpu {
 fn guests(spec: &Spec) -> ById<PartitionId, Option<Guest>> {
     let switch_ns = guest_switch_ns(&spec.machine.hypervisor);
     let guest = |processors: &Processors| match processors {
-        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| Guest {
-            kvm,
-            switch_ns,
-            boosted: 0,
+        Processors::Shared { host, .. } => host.kvm.clone().map(|kvm| {
+            let by = host.virtualized.as_deref();
+            let [out_ns, back_ns] = idle_ways_ns(&kvm, by);
+            Guest {
+                kvm,
+                out_ns,
+                back_ns,
+                end_ns: by.map_or(0, |by| u64::from(!by.posted_interrupts) * by.exit_ns),
+                switch_ns,
+                boosted: 0,
+            }
         }),
         Processors::Dedicated { .. } => None,
     };

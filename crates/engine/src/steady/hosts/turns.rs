@@ -14,11 +14,13 @@ use crate::steady::queues::demand::Arrivals;
 use crate::steady::queues::halts::{used, Returning};
 use crate::steady::queues::visits::{left_at_one_of, left_by_one_of, left_by_sibling};
 
-/// How virtual processors halt: for how long on the mean [ns], what polling takes [processors], the
-/// share of halts that end meanwhile, and the squares of the busy shares.
+/// How virtual processors halt: for how long on the mean [ns], what their way out of their guest
+/// takes meanwhile and what polling does [processors], the share of halts that end by then, and the
+/// squares of the busy shares.
 #[derive(Default)]
 struct Halting {
     ns: f64,
+    leaves: f64,
     polls: f64,
     /// The same under quotas; nothing elsewhere.
     may_poll: f64,
@@ -50,16 +52,21 @@ impl Halting {
                 let waiting = share * back.waiting;
                 let back = Returning { waiting, ..back };
                 let (poll_ns, ends) = kvm.polling_with(between_stops * halt, stages, back);
-                all.polls += polled * load.wakes_per_ns * share * poll_ns;
-                all.found += share * ends;
+                // Halts that end before it is out are polled through as well, without polling.
+                let out = (-kvm.out_ns / halt.max(1e-12)).exp();
+                all.leaves += load.wakes_per_ns * share * halt * (1.0 - out);
+                all.polls += polled * load.wakes_per_ns * share * poll_ns * out;
+                all.found += share * (1.0 - out + out * ends);
             }
         }
         // Nobody polls while others want its processor: as often as it waits itself when it comes.
         let room = host.room_of(at) * (doing.served / doing.runs).min(1.0);
+        all.leaves *= room;
         all.polls *= room;
         all.found *= room;
         if limits(&host.cgroups, form.threads.group).next().is_some() {
             all.may_poll = all.polls;
+            all.leaves *= doing.poll_room;
             all.polls *= doing.poll_room;
             all.found *= doing.poll_room;
         }
@@ -105,23 +112,21 @@ impl State {
         let load = doing.load;
         let vps = f64::from(form.filled.vps());
         let halting = Halting::of(host, doing, (at, form));
-        let path = form.threads.kvm.as_ref().map_or(0.0, |kvm| kvm.path_ns);
+        let kvm = form.threads.kvm.as_ref();
+        let [path, out, back] = kvm.map_or([0.0; 3], |kvm| [kvm.path_ns, kvm.out_ns, kvm.back_ns]);
         let passage = host.switch_ns + path;
         // One that others wait for runs for a turn, while as many wait as run for less. Whom a
         // quota or a cap stops gives nobody its turn.
         let waiting = (2.0 * doing.kept_off()).min(1.0);
         let ends = doing.served * load.vps * waiting / host.turn_ns;
         let sleeps = load.wakes_per_ns * (1.0 - halting.found);
-        let in_guest = load.wakes_per_ns * halting.found * path;
+        // Who halts beside others that wait, or finds work before it is out, is held up by what is
+        // left of its way.
+        let woken = load.wakes_per_ns * (out + back) - halting.leaves + sleeps * host.switch_ns;
         let stops = Stops::of(host, doing, form);
-        let in_kernel = form
-            .threads
-            .kvm
-            .as_ref()
-            .map_or(0.0, |_| self.switches((at, form)) * host.guest_switch_ns);
-        let held_up =
-            (sleeps + ends + stops.per_ns) * passage + in_guest + in_kernel + faults(host, form);
-        let wake_ns = (sleeps * passage + in_guest) / load.wakes_per_ns.max(1e-18);
+        let in_kernel = kvm.map_or(0.0, |_| self.switches((at, form)) * host.guest_switch_ns);
+        let held_up = (ends + stops.per_ns) * passage + woken + in_kernel + faults(host, form);
+        let wake_ns = woken / load.wakes_per_ns.max(1e-18);
         let beside = host.siblings - 1;
         let after = |away_ns: f64| {
             move |site: &Site, turnover_ns: f64| {
@@ -149,8 +154,8 @@ impl State {
         let left = vps.min(doing.quota) - busy;
         let demand = &form.demand;
         let daemon_wakes = demand.daemons_per_ns * (vps - load.vps).max(0.0) / vps;
-        let daemons = demand.daemons() * doing.ns[1] + daemon_wakes * passage;
-        let beside = daemons + halting.polls;
+        let daemons = demand.daemons() * doing.ns[1] + daemon_wakes * (host.switch_ns + out + back);
+        let beside = daemons + halting.leaves + halting.polls;
         let doing = &mut self.doing[at];
         doing.may_poll = halting.may_poll;
         doing.beside = beside.min(left.max(0.0));

@@ -69,7 +69,7 @@ impl Threads {
                 f64::from(*weight)
             },
             cap: host.cap.unwrap_or(f64::INFINITY),
-            kvm: host.kvm.as_ref().map(Guest::of),
+            kvm: (host.kvm.as_ref()).map(|kvm| Guest::of(kvm, host.virtualized.as_deref())),
             sets: sets.into_iter().collect(),
             drawn: (is_linux && balances && !bound).then(|| by_domain(&spec.machine, tree, one)),
         })

@@ -10,8 +10,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::hypervisor::halt::next_poll_ns;
-use crate::spec::Kvm;
+use crate::hypervisor::halt::{idle_ways_ns, next_poll_ns};
+use crate::spec::{Kvm, Virtualized};
 use crate::steady::queues::chances::erlang_b;
 
 /// Chance below which it is of no account.
@@ -192,8 +192,11 @@ const ROUNDS: usize = 100;
 /// What KVM does for a guest.
 #[derive(Clone, Debug)]
 pub(in crate::steady) struct Guest {
-    /// The way out of the guest and back [ns].
+    /// The way out of the guest and back of one that does not idle [ns].
     pub path_ns: f64,
+    /// The way out of one that idles, and back in [ns].
+    pub out_ns: f64,
+    pub back_ns: f64,
     kvm: Kvm,
     /// By stages and mean halts: for how long one polls [ns], and the share of halts that end
     /// meanwhile. Each is worked out when it is asked for: a layout asks for a few of them.
@@ -201,9 +204,12 @@ pub(in crate::steady) struct Guest {
 }
 
 impl Guest {
-    pub fn of(kvm: &Kvm) -> Self {
+    pub fn of(kvm: &Kvm, by: Option<&Virtualized>) -> Self {
+        let [out, back] = idle_ways_ns(kvm, by);
         Self {
             path_ns: (kvm.exit_ns + kvm.entry_ns) as f64,
+            out_ns: out as f64,
+            back_ns: back as f64,
             kvm: kvm.clone(),
             polling: vec![OnceLock::new(); STAGES * HALTS].into(),
         }
@@ -462,7 +468,7 @@ mod tests {
 
     #[test]
     fn who_waits_by_chance_makes_some_halts_short_and_polling_longer() {
-        let guest = Guest::of(&Kvm::default());
+        let guest = Guest::of(&Kvm::default(), None);
         let back = |waiting: f64, of: f64| Returning {
             waiting,
             of,

@@ -144,6 +144,7 @@ pub fn check_kvm(kvm: &Kvm, owner: &Owner) -> Checked {
     )?;
     within(owner, "exit_ns", kvm.exit_ns, 0, LEAST_QUOTA_NS)?;
     within(owner, "entry_ns", kvm.entry_ns, 0, LEAST_QUOTA_NS)?;
+    within(owner, "idle_exits", u64::from(kvm.idle_exits), 0, 100)?;
     if let Some(locks) = kvm.paravirtual_locks {
         let owner = &owner.within("paravirtual_locks");
         within(owner, "spin_ns", locks.spin_ns, 1_000, LONGEST_PERIOD_NS)?;
