@@ -66,8 +66,9 @@ def solved_lines(solved: Sequence[Solved]) -> list[str]:
     if any(one.settles_late for one in solved):
         lines.append(
             "Threads of this host are drawn to their memory within some seconds, where processors"
-            " are short beside it within a minute, and this is how it is then: a run whose warm-up"
-            " is shorter uses more cores."
+            " are short beside it within a minute, those of partitions that use a part of a"
+            " processor as many times later, and this is how it is then: a run whose warm-up is"
+            " shorter uses more cores."
         )
     lines += _sureness(solved)
     balances = {name: of for one in solved for name, of in one.balances.items()}

@@ -1,7 +1,7 @@
 //! NUMA balancing on a Linux host: memory and threads move towards each other.
 
 use crate::common::host::{group, host_machine, host_spec, on_off, threads};
-use crate::common::{loops, memory, missing_profile, plain_profile, run, Outcome, GIB, SECOND};
+use crate::common::{loops, memory, missing_profile, plain_profile, run, Outcome, GIB, MS, SECOND};
 use homenode_engine::spec::{HostThreads, Kvm, NumaBalancing, Partition, Policy, Spec, Workload};
 
 fn guest(name: &str, vcpus: u16, domain: u16, pins: &[u16]) -> Partition {
@@ -113,6 +113,16 @@ fn idle_scans() -> NumaBalancing {
     }
 }
 
+/// The same twenty times as often: one that works for a hundredth of its time is scanned within
+/// five seconds.
+fn quick_scans() -> NumaBalancing {
+    NumaBalancing {
+        scan_delay_ns: SECOND / 20,
+        scan_period_min_ns: SECOND / 20,
+        ..idle_scans()
+    }
+}
+
 const ALL: [u16; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /// A guest whose one virtual processor begins on the first node and whose memory is on the second;
@@ -131,14 +141,14 @@ fn at_home(count: u16) -> Partition {
 
 #[test]
 fn one_that_hardly_runs_comes_home_when_it_runs_after_a_scan() {
-    let alone = host(vec![light("a")], Some(idle_scans()));
+    let alone = host(vec![light("a")], Some(quick_scans()));
     let shares = far(&alone, "a");
-    assert!(shares[0] > 0.99, "{shares:?}");
-    assert!(shares[2..].iter().all(|share| *share < 0.05), "{shares:?}");
+    assert!(shares[..4].iter().all(|share| *share > 0.99), "{shares:?}");
+    assert!(shares[6..].iter().all(|share| *share < 0.05), "{shares:?}");
     // One that never runs is never looked at.
     let mut idle = light("a");
     on_off(1, 1e5, 100 * SECOND, &mut idle);
-    let still = host(vec![idle], Some(idle_scans()));
+    let still = host(vec![idle], Some(quick_scans()));
     assert_eq!(still.total("a", "host_migrations"), 0.0);
 }
 
@@ -148,7 +158,7 @@ fn one_that_hardly_runs_stays_away_from_a_home_that_is_full() {
     let away = |neighbours: u16| {
         let there = guest("there", 3, 0, &[0, 1, 2, 3]);
         let all = vec![light("a"), there, at_home(neighbours)];
-        far(&host(all, Some(idle_scans())), "a")[19]
+        far(&host(all, Some(quick_scans())), "a")[19]
     };
     let full = away(4);
     assert!(full > 0.9, "{full}");
@@ -163,7 +173,7 @@ fn as_many_busy_threads_as_processors_find_home_and_stay_there() {
         guest("b", 3, 1, &ALL),
         light("light"),
     ];
-    let outcome = host(guests, Some(idle_scans()));
+    let outcome = host(guests, Some(quick_scans()));
     for name in ["a", "b", "light"] {
         let shares = far(&outcome, name);
         assert!(shares[19] < 0.05, "{name} {shares:?}");
@@ -200,4 +210,48 @@ fn who_finds_home_full_tries_again_while_pages_are_left_to_fault() {
     let soon = after_the_scan(0.05);
     assert!(soon[3..10].iter().all(|share| *share > 0.99), "{soon:?}");
     assert!(soon[12] < 0.01, "{soon:?}");
+}
+
+/// Scans of a mebibyte of a guest that is pinned away from its gibibyte, each of which moves as much
+/// of what is left there, and for how long it ran [s]. All come after as long as the first.
+fn scanned(on_ns: u64, off_ns: u64, scan_ns: u64) -> (f64, f64) {
+    let mut away = guest("a", 1, 0, &[4, 5, 6, 7]);
+    if off_ns > 0 {
+        on_off(1, on_ns as f64, off_ns, &mut away);
+    }
+    let even = NumaBalancing {
+        scan_delay_ns: scan_ns,
+        scan_period_min_ns: scan_ns,
+        scan_period_max_ns: scan_ns,
+        ..idle_scans()
+    };
+    let outcome = host(vec![away], Some(even));
+    let moved = outcome.total("a", "numa_moved_bytes") / GIB as f64;
+    let scans = (-moved).ln_1p() / (-1.0_f64 / 1024.0).ln_1p();
+    (scans, outcome.total("a", "busy_ns") / 1e9)
+}
+
+/// Twenty seconds with a scan for each half second that it runs, but for a tick.
+#[test]
+fn who_runs_a_tenth_of_the_time_is_scanned_a_tenth_as_often() {
+    for (off_ns, runs) in [(0, 20.0), (MS, 10.0), (9 * MS, 2.0)] {
+        let (scans, ran) = scanned(MS, off_ns, SECOND / 2);
+        // Far memory makes its turns a little longer.
+        assert!(ran > 0.95 * runs && ran < 1.3 * runs, "{ran}");
+        assert!((scans - 2.0 * ran).abs() < 1.5, "{scans} {ran}");
+    }
+}
+
+/// Never sooner than by the clock, however many run; and never where nobody does.
+#[test]
+fn scans_of_a_guest_come_no_sooner_where_several_of_its_threads_run() {
+    let mut many = guest("a", 4, 0, &[4, 5, 6, 7]);
+    many.profile.sharing = 1.0;
+    let even = NumaBalancing {
+        scan_period_max_ns: SECOND,
+        ..idle_scans()
+    };
+    let scans = host(vec![many], Some(even)).total("a", "numa_moved_bytes") / f64::from(1 << 20);
+    assert!((18.0..20.1).contains(&scans), "{scans}");
+    assert_eq!(scanned(MS, 100 * SECOND, SECOND / 2).0, 0.0);
 }

@@ -1,6 +1,6 @@
 //! KVM's part, and what other hypervisors do alike: virtual processors that halt leave their guest
-//! and poll for a while before they sleep; those that spin on a lock whose holder has lost its core are caught and yield
-//! to it, under Xen to whoever is next.
+//! and poll for a while before they sleep; those that spin on a lock whose holder has lost its core
+//! are caught and yield to it, under Xen to whoever is next.
 //!
 //! Who spins, and for how long, is in [`convoy`](crate::sim::convoy). With pause-loop exits one
 //! that spins leaves the guest after each window and yields to a sibling that waits, round robin
@@ -59,8 +59,8 @@ impl World<Host> {
         true
     }
 
-    /// A runner halts and leaves its guest: does it stay for that, and to poll for so long then? Not
-    /// beside others that wait: what is left of its way it does when it comes back.
+    /// A runner halts and leaves its guest: does it stay for that, and to poll for so long then?
+    /// Not beside others that wait: what is left of its way it does when it comes back.
     fn halts(&mut self, vp: VpId, poll_ns: u64) -> bool {
         let (now, core) = (self.now, self.core_of(vp));
         let waiting = self.sys.room.has_waiting(core);
@@ -88,8 +88,8 @@ impl World<Host> {
         self.plan(core);
     }
 
-    /// Whether it looks for work inside the guest before it halts: its host takes it for one at work,
-    /// and who has some for it neither leaves the guest nor sends an interrupt.
+    /// Whether it looks for work inside the guest before it halts: its host takes it for one at
+    /// work, and who has some for it neither leaves the guest nor sends an interrupt.
     pub(super) fn polls_in_guest(&self, vp: VpId) -> bool {
         self.kvm(vp).is_some_and(|kvm| kvm.polls_in_guest)
     }
@@ -202,8 +202,8 @@ impl World<Host> {
         }
     }
 
-    /// A virtual processor leaves its core, to sleep or against its will: it is out of its guest, and
-    /// owes its way back, with what it has not done yet of the way out.
+    /// A virtual processor leaves its core, to sleep or against its will: it is out of its guest,
+    /// and owes its way back, with what it has not done yet of the way out.
     pub(super) fn kvm_left(&mut self, vp: VpId) {
         if self.kvm(vp).is_none() {
             return;

@@ -2,8 +2,9 @@
 //!
 //! A guest's memory is one address space of which `scan_bytes` are made to fault a scan; of plain
 //! processes each has its own. Nodes are memory domains. What the threads do when they fault is in
-//! [`drawn`](super::drawn). Scans come by the clock; the kernel's come by processor time, so that
-//! those of a partition that uses less than a processor are rarer still (`task_tick_numa`).
+//! [`drawn`](super::drawn). The next scan comes when a thread has run for as long as its time
+//! between two (`task_tick_numa`), though no sooner than that by the clock (`numa_next_scan`): of a
+//! guest's threads any will do, plain processes are taken alike.
 
 use super::state::Host;
 use super::Alarm;
@@ -11,11 +12,14 @@ use crate::hypervisor::numa::{move_common, move_own, next_period_ns};
 use crate::ids::{ById, CoreId, MemoryId, PartitionId};
 use crate::kernel::When;
 use crate::sim::world::World;
-use crate::spec::NumaBalancing;
+use crate::spec::{NumaBalancing, Policy};
 
-/// Mean number of busy cores from which on a partition is taken to run at all: below it nothing
-/// touches its memory. Assumed, 0.001 to 0.05.
+/// Mean number of busy cores from which on a virtual machine of ESXi is taken to run at all: below
+/// it nothing touches its memory. Assumed, 0.001 to 0.05.
 const RUNS_AT_ALL: f64 = 0.01;
+/// Looks at whether a thread has run for long enough in the time between two scans: the kernel
+/// looks at each tick.
+const LOOKS: u64 = 16;
 
 impl World<Host> {
     /// Sets the first scans.
@@ -35,14 +39,43 @@ impl World<Host> {
         let Some(numa) = self.spec.machine.hypervisor.linux.numa_balancing else {
             return;
         };
-        let mut period_ns = numa.scan_period_min_ns;
         let used = self.domain_use(partition);
-        if used.iter().sum::<f64>() > RUNS_AT_ALL {
-            period_ns = self.balance_memory(partition, &used, &numa);
+        let waits = match self.spec.machine.hypervisor.policy {
+            Policy::Linux => self.has_yet_to_run(partition, &numa),
+            _ => (used.iter().sum::<f64>() <= RUNS_AT_ALL).then_some(numa.scan_period_min_ns),
+        };
+        let next_ns = waits.unwrap_or_else(|| {
+            let period_ns = self.balance_memory(partition, &used, &numa);
             self.mark_pages(partition, numa.scan_bytes);
             self.draw_threads(partition);
+            period_ns
+        });
+        self.ask_at(self.now + next_ns, Alarm::Numa(partition));
+    }
+
+    /// After what time to look again whether a partition has run for long enough since its last
+    /// scan; none if it has, but for a tick [ns].
+    fn has_yet_to_run(&mut self, partition: PartitionId, numa: &NumaBalancing) -> Option<u64> {
+        for vp in self.at.vps_of[partition] {
+            self.settle_vp(vp);
         }
-        self.ask_at(self.now + period_ns, Alarm::Numa(partition));
+        let (now, tick_ns) = (self.now, self.spec.machine.hypervisor.linux.tick_ns);
+        let busy_ns = self.meters.partitions[partition].busy_ns;
+        let memory = self.sys.memories[partition].as_mut();
+        let memory = memory.expect("memory that is balanced");
+        let ran_ns = (busy_ns - memory.ran_ns) / u64::from(memory.spaces);
+        let due_ns = match memory.scanned_at {
+            0 => numa.scan_delay_ns,
+            _ => memory.period_ns,
+        };
+        let left_ns = due_ns.saturating_sub(ran_ns + tick_ns);
+        if left_ns == 0 {
+            (memory.ran_ns, memory.scanned_at) = (busy_ns, now);
+            return None;
+        }
+        let pace = ran_ns as f64 / (now - memory.scanned_at).max(1) as f64;
+        let about = (left_ns as f64 / pace.max(1e-9)) as u64;
+        Some(about.clamp(due_ns / LOOKS, due_ns).max(1))
     }
 
     /// Cores that a partition keeps busy beside each memory domain.

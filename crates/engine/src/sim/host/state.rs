@@ -178,6 +178,9 @@ fn guests(spec: &Spec) -> ById<PartitionId, Option<Guest>> {
 pub struct Memory {
     pub(super) placed: Placed,
     pub(super) period_ns: u64,
+    /// When the last scan was, and what its threads had run by then [ns].
+    pub(super) scanned_at: u64,
+    pub(super) ran_ns: u64,
     pub(super) spaces: u32,
     pub(super) marked: Marked,
     /// Whether runners are to try again to get there.
@@ -231,6 +234,8 @@ fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
         (!bound && partition.data_bytes > 0).then(|| Memory {
             placed: Placed::of(&spec.machine, &state.tree, partition),
             period_ns,
+            scanned_at: 0,
+            ran_ns: 0,
             marked: Marked::default(),
             retries: false,
             spaces: if host.kvm.is_some() {

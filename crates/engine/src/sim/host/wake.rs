@@ -77,8 +77,8 @@ impl World<Host> {
 
     /// A thread has work again that another one has brought. A sibling has sent an interrupt for
     /// it, for which it has left a virtual machine: told is when that is out, with those that it
-    /// sends before [ns from now]. Between a guest and a thread that does its I/O the host wakes the
-    /// one for the other.
+    /// sends before [ns from now]. Between a guest and a thread that does its I/O the host wakes
+    /// the one for the other.
     pub(super) fn signalled(&mut self, vp: VpId) -> Option<u64> {
         let by = self.sys.wakes.signals.filter(|by| *by != vp)?;
         let (from, to) = (self.vp(by).partition, self.vp(vp).partition);

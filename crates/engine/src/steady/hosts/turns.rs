@@ -125,7 +125,8 @@ impl State {
         let woken = load.wakes_per_ns * (out + back) - halting.leaves + sleeps * host.switch_ns;
         let stops = Stops::of(host, doing, form);
         let in_kernel = kvm.map_or(0.0, |_| self.switches((at, form)) * host.guest_switch_ns);
-        let held_up = (ends + stops.per_ns) * passage + woken + in_kernel + faults(host, form);
+        let held_up =
+            (ends + stops.per_ns) * passage + woken + in_kernel + faults(host, doing, form);
         let wake_ns = woken / load.wakes_per_ns.max(1e-18);
         let beside = host.siblings - 1;
         let after = |away_ns: f64| {
@@ -244,8 +245,8 @@ impl State {
 }
 
 /// Processor time that faults of NUMA balancing take in a nanosecond, once scans are as rare as
-/// they get.
-fn faults(host: &Host, form: &Form) -> f64 {
+/// they get: they come by processor time where less than a thread runs all the time.
+fn faults(host: &Host, doing: &Doing, form: &Form) -> f64 {
     let (Some(numa), Some(memory)) = (&host.numa, &form.threads.drawn) else {
         return 0.0;
     };
@@ -262,5 +263,6 @@ fn faults(host: &Host, form: &Form) -> f64 {
     };
     let data = one.data_bytes as f64;
     let scanned = (numa.scan_bytes as f64 * spaces).min(data);
-    scanned / one.page_bytes.max(1) as f64 * numa.fault_ns as f64 / period as f64
+    let runs = (doing.cores() / spaces).min(1.0);
+    runs * scanned / one.page_bytes.max(1) as f64 * numa.fault_ns as f64 / period as f64
 }

@@ -16,8 +16,9 @@ use crate::hypervisor::policies::{lax, PAIR};
 use crate::machine::Topology;
 use crate::steady::queues::chances::quantile;
 
-/// Time in which a thread comes to where it stays [s]: each looks so often, however little it runs,
-/// for it does so when it next runs after a scan. Assumed, half a minute to ten minutes.
+/// Time in which a thread comes to where it stays [s]: each looks so often, when it next runs after
+/// a scan. Those of partitions that use a part of a processor are scanned as many times more
+/// rarely, and come there later. Assumed, half a minute to ten minutes.
 const LOOKED_AT: f64 = 60.0;
 /// Standard deviations beyond which a number hardly ever comes to.
 pub(in crate::steady) const HARDLY_EVER: f64 = 3.0;
