@@ -212,8 +212,8 @@ fn who_finds_home_full_tries_again_while_pages_are_left_to_fault() {
     assert!(soon[12] < 0.01, "{soon:?}");
 }
 
-/// Scans of a mebibyte of a guest that is pinned away from its gibibyte, each of which moves as much
-/// of what is left there, and for how long it ran [s]. All come after as long as the first.
+/// Scans of a mebibyte of a guest that is pinned away from its gibibyte, each of which moves its
+/// part of what is left there, and for how long it ran [s]. All come after as long as the first.
 fn scanned(on_ns: u64, off_ns: u64, scan_ns: u64) -> (f64, f64) {
     let mut away = guest("a", 1, 0, &[4, 5, 6, 7]);
     if off_ns > 0 {
