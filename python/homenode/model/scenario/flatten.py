@@ -22,6 +22,7 @@ from homenode.model.scenario.file.workload import (
     Workload,
 )
 from homenode.model.scenario.host.placing import host_threads_spec
+from homenode.model.scenario.host.topology import memory_policy_of
 from homenode.model.scenario.interrupts import interrupts_spec
 from homenode.model.scenario.io_threads import io_threads_spec
 from homenode.model.scenario.kernel_locks import with_lock
@@ -172,7 +173,7 @@ def _partition(
         "processors": _processors(partition, pools, groups),
         "smt": partition.smt,
         "memory": [{"domains": list(p.domains), "bytes": p.bytes} for p in partition.memory],
-        "memory_policy": guest.memory_policy,
+        "memory_policy": memory_policy_of(partition, machine),
         "data_bytes": partition.data_bytes,
         "io_domain": partition.io_domain,
         "page_bytes": partition.page_bytes,

@@ -2,8 +2,16 @@
 //!
 //! A guest's memory is one address space of which `scan_bytes` are made to fault a scan; of plain
 //! processes each has its own. Nodes are memory domains. What the threads do when they fault is in
-//! [`drawn`](super::drawn). Scans come by the clock; the kernel's come by processor time, so that
-//! those of a partition that uses less than a processor are rarer still (`task_tick_numa`).
+//! [`drawn`](super::drawn).
+//!
+//! A thread asks for a scan whenever it has run for the time between two, and an address space is
+//! scanned once in that time at most (`task_tick_numa`, `numa_next_scan`):
+//!
+//! ```text
+//! scans in that time = min(address spaces, processors used meanwhile)
+//! ```
+//! So those that do nothing are never scanned, and one that works for a hundredth of its time is
+//! after a hundred of them. ESXi looks by the clock.
 
 use super::state::Host;
 use super::Alarm;
@@ -11,11 +19,7 @@ use crate::hypervisor::numa::{move_common, move_own, next_period_ns};
 use crate::ids::{ById, CoreId, MemoryId, PartitionId};
 use crate::kernel::When;
 use crate::sim::world::World;
-use crate::spec::NumaBalancing;
-
-/// Mean number of busy cores from which on a partition is taken to run at all: below it nothing
-/// touches its memory. Assumed, 0.001 to 0.05.
-const RUNS_AT_ALL: f64 = 0.01;
+use crate::spec::{NumaBalancing, Policy};
 
 impl World<Host> {
     /// Sets the first scans.
@@ -30,19 +34,42 @@ impl World<Host> {
         }
     }
 
-    /// A partition's memory is scanned, and what the faults say is done.
+    /// A partition's memory is scanned if that is due, and what the faults say is done.
     pub fn scan_memory(&mut self, partition: PartitionId) {
         let Some(numa) = self.spec.machine.hypervisor.linux.numa_balancing else {
             return;
         };
-        let mut period_ns = numa.scan_period_min_ns;
+        let (scans, mut period_ns) = self.scans_due(partition);
         let used = self.domain_use(partition);
-        if used.iter().sum::<f64>() > RUNS_AT_ALL {
-            period_ns = self.balance_memory(partition, &used, &numa);
-            self.mark_pages(partition, numa.scan_bytes);
+        if scans > 0.0 && used.iter().sum::<f64>() > 0.0 {
+            let bytes = scans * numa.scan_bytes as f64;
+            period_ns = self.balance_memory(partition, &used, (bytes, &numa));
+            self.mark_pages(partition, bytes);
             self.draw_threads(partition);
         }
         self.ask_at(self.now + period_ns, Alarm::Numa(partition));
+    }
+
+    /// How many of a partition's address spaces its threads have run long enough to have scanned,
+    /// since they last asked: none, or one and more; and the time between two scans [ns].
+    fn scans_due(&mut self, partition: PartitionId) -> (f64, u64) {
+        for vp in self.at.vps_of[partition] {
+            if let Some(core) = self.vp(vp).core {
+                self.settle(core);
+            }
+        }
+        let busy_ns = self.meters.partitions[partition].busy_ns;
+        let by_clock = self.spec.machine.hypervisor.policy == Policy::Esxi;
+        let memory = self.sys.memories[partition].as_mut();
+        let memory = memory.expect("memory that is balanced");
+        let ran = busy_ns.saturating_sub(memory.asked_at_ns) as f64;
+        let asked = ran / memory.period_ns as f64;
+        let asked = if by_clock { f64::INFINITY } else { asked };
+        if asked < 1.0 {
+            return (0.0, memory.period_ns);
+        }
+        memory.asked_at_ns = busy_ns;
+        (asked.min(f64::from(memory.spaces)), memory.period_ns)
     }
 
     /// Cores that a partition keeps busy beside each memory domain.
@@ -58,19 +85,20 @@ impl World<Host> {
         used
     }
 
-    /// Moves pages and charges the faults; the time to the next scan [ns].
+    /// Moves pages and charges the faults of so many bytes that are scanned; the time to the next
+    /// scan [ns].
     fn balance_memory(
         &mut self,
         partition: PartitionId,
         used: &ById<MemoryId, f64>,
-        numa: &NumaBalancing,
+        (bytes, numa): (f64, &NumaBalancing),
     ) -> u64 {
         let part = self.spec_of(partition);
         let (data, page) = (part.data_bytes as f64, part.page_bytes.max(1) as f64);
         let private = part.profile.private_data;
         let memory = self.sys.memories[partition].as_mut();
         let memory = memory.expect("memory that is balanced");
-        let scanned = (numa.scan_bytes as f64 * f64::from(memory.spaces) / data).min(1.0);
+        let scanned = (bytes / data).min(1.0);
         let all: f64 = used.iter().sum();
         let shares: ById<MemoryId, f64> = used.iter().map(|cores| cores / all).collect();
         let pairs = shares.iter().zip(&memory.placed.common);

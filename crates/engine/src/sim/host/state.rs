@@ -8,7 +8,7 @@ use crate::hypervisor::{HostScheduler, State};
 use crate::ids::{ById, CoreId, PartitionId, Span, VpId};
 use crate::kernel::{Key, When};
 use crate::sim::interrupting::Handler;
-use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
+use crate::spec::{Kvm, Partition, Policy, Processors, Spec};
 
 /// A host's scheduler, and what KVM keeps beside it.
 pub struct Host {
@@ -163,6 +163,8 @@ pub struct Memory {
     pub(super) placed: Placed,
     pub(super) period_ns: u64,
     pub(super) spaces: u32,
+    /// How long its threads had run when they last asked for scans [ns].
+    pub(super) asked_at_ns: u64,
     pub(super) marked: Marked,
     /// Whether runners are to try again to get there.
     pub(super) retries: bool,
@@ -197,7 +199,8 @@ fn has_several_nodes(spec: &Spec, state: &State) -> bool {
     nodes.chain(held).any(|node| Some(node) != first)
 }
 
-/// Memory of the partitions that is balanced: all but what is bound to a node.
+/// Memory of the partitions that is balanced: all but what is bound to a node, or reserved as large
+/// pages.
 fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
     let hypervisor = &spec.machine.hypervisor;
     let numa = hypervisor.linux.numa_balancing;
@@ -211,10 +214,10 @@ fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
         else {
             return None;
         };
-        let bound = partition.memory_policy == MemoryPolicy::Strict;
-        (!bound && partition.data_bytes > 0).then(|| Memory {
+        partition.has_movable_memory().then(|| Memory {
             placed: Placed::of(&spec.machine, &state.tree, partition),
             period_ns,
+            asked_at_ns: 0,
             marked: Marked::default(),
             retries: false,
             spaces: if host.kvm.is_some() {

@@ -119,8 +119,10 @@ impl State {
             .kvm
             .as_ref()
             .map_or(0.0, |_| self.switches((at, form)) * host.guest_switch_ns);
-        let held_up =
-            (sleeps + ends + stops.per_ns) * passage + in_guest + in_kernel + faults(host, form);
+        let held_up = (sleeps + ends + stops.per_ns) * passage
+            + in_guest
+            + in_kernel
+            + faults(host, doing, form);
         let wake_ns = (sleeps * passage + in_guest) / load.wakes_per_ns.max(1e-18);
         let beside = host.siblings - 1;
         let after = |away_ns: f64| {
@@ -239,8 +241,8 @@ impl State {
 }
 
 /// Processor time that faults of NUMA balancing take in a nanosecond, once scans are as rare as
-/// they get.
-fn faults(host: &Host, form: &Form) -> f64 {
+/// they get: an address space has one whenever its threads have run for the time between two.
+fn faults(host: &Host, doing: &Doing, form: &Form) -> f64 {
     let (Some(numa), Some(memory)) = (&host.numa, &form.threads.drawn) else {
         return 0.0;
     };
@@ -256,6 +258,7 @@ fn faults(host: &Host, form: &Form) -> f64 {
         f64::from(form.filled.vps())
     };
     let data = one.data_bytes as f64;
-    let scanned = (numa.scan_bytes as f64 * spaces).min(data);
+    let runs = doing.served * doing.load.vps;
+    let scanned = (numa.scan_bytes as f64 * spaces.min(runs)).min(data);
     scanned / one.page_bytes.max(1) as f64 * numa.fault_ns as f64 / period as f64
 }
