@@ -21,8 +21,8 @@ from homenode.model.scenario.file.workload import (
     Web,
     Workload,
 )
+from homenode.model.scenario.guest_nodes import memory_policy_of
 from homenode.model.scenario.host.placing import host_threads_spec
-from homenode.model.scenario.host.topology import memory_policy_of
 from homenode.model.scenario.interrupts import interrupts_spec
 from homenode.model.scenario.io_threads import io_threads_spec
 from homenode.model.scenario.kernel_locks import with_lock

@@ -11,7 +11,8 @@
 //! scans in that time = min(address spaces, processors used meanwhile)
 //! ```
 //! So those that do nothing are never scanned, and one that works for a hundredth of its time is
-//! after a hundred of them. ESXi looks by the clock.
+//! after a hundred of them. Whoever runs has its first scan by the clock: a run begins as on a host
+//! that has been up for long. ESXi looks by the clock.
 
 use super::state::Host;
 use super::Alarm;
@@ -20,6 +21,10 @@ use crate::ids::{ById, CoreId, MemoryId, PartitionId};
 use crate::kernel::When;
 use crate::sim::world::World;
 use crate::spec::{NumaBalancing, Policy};
+
+/// Mean number of busy cores from which on a partition is taken to run at all: below it nothing
+/// touches its memory. Assumed, 0.001 to 0.05.
+const RUNS_AT_ALL: f64 = 0.01;
 
 impl World<Host> {
     /// Sets the first scans.
@@ -39,9 +44,9 @@ impl World<Host> {
         let Some(numa) = self.spec.machine.hypervisor.linux.numa_balancing else {
             return;
         };
-        let (scans, mut period_ns) = self.scans_due(partition);
         let used = self.domain_use(partition);
-        if scans > 0.0 && used.iter().sum::<f64>() > 0.0 {
+        let (scans, mut period_ns) = self.scans_due(partition, used.iter().sum());
+        if scans > 0.0 {
             let bytes = scans * numa.scan_bytes as f64;
             period_ns = self.balance_memory(partition, &used, (bytes, &numa));
             self.mark_pages(partition, bytes);
@@ -52,7 +57,7 @@ impl World<Host> {
 
     /// How many of a partition's address spaces its threads have run long enough to have scanned,
     /// since they last asked: none, or one and more; and the time between two scans [ns].
-    fn scans_due(&mut self, partition: PartitionId) -> (f64, u64) {
+    fn scans_due(&mut self, partition: PartitionId, used: f64) -> (f64, u64) {
         for vp in self.at.vps_of[partition] {
             if let Some(core) = self.vp(vp).core {
                 self.settle(core);
@@ -62,13 +67,16 @@ impl World<Host> {
         let by_clock = self.spec.machine.hypervisor.policy == Policy::Esxi;
         let memory = self.sys.memories[partition].as_mut();
         let memory = memory.expect("memory that is balanced");
-        let ran = busy_ns.saturating_sub(memory.asked_at_ns) as f64;
-        let asked = ran / memory.period_ns as f64;
-        let asked = if by_clock { f64::INFINITY } else { asked };
-        if asked < 1.0 {
+        let ran = busy_ns.saturating_sub(memory.asked_at_ns.unwrap_or(0)) as f64;
+        let asked = match ran / memory.period_ns as f64 {
+            _ if by_clock => f64::INFINITY,
+            asked if memory.asked_at_ns.is_none() => asked.max(1.0),
+            asked => asked,
+        };
+        if asked < 1.0 || used <= RUNS_AT_ALL {
             return (0.0, memory.period_ns);
         }
-        memory.asked_at_ns = busy_ns;
+        memory.asked_at_ns = Some(busy_ns);
         (asked.min(f64::from(memory.spaces)), memory.period_ns)
     }
 

@@ -163,8 +163,8 @@ pub struct Memory {
     pub(super) placed: Placed,
     pub(super) period_ns: u64,
     pub(super) spaces: u32,
-    /// How long its threads had run when they last asked for scans [ns].
-    pub(super) asked_at_ns: u64,
+    /// How long its threads had run when they last asked for scans [ns], if they have.
+    pub(super) asked_at_ns: Option<u64>,
     pub(super) marked: Marked,
     /// Whether runners are to try again to get there.
     pub(super) retries: bool,
@@ -217,7 +217,7 @@ fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
         partition.has_movable_memory().then(|| Memory {
             placed: Placed::of(&spec.machine, &state.tree, partition),
             period_ns,
-            asked_at_ns: 0,
+            asked_at_ns: None,
             marked: Marked::default(),
             retries: false,
             spaces: if host.kvm.is_some() {

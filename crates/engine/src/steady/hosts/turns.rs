@@ -105,7 +105,8 @@ impl State {
         let load = doing.load;
         let vps = f64::from(form.filled.vps());
         let halting = Halting::of(host, doing, (at, form));
-        let path = form.threads.kvm.as_ref().map_or(0.0, |kvm| kvm.path_ns);
+        let kvm = form.threads.kvm.as_ref();
+        let path = kvm.map_or(0.0, |kvm| kvm.path_ns);
         let passage = host.switch_ns + path;
         // One that others wait for runs for a turn, while as many wait as run for less. Whom a
         // quota or a cap stops gives nobody its turn.
@@ -114,11 +115,7 @@ impl State {
         let sleeps = load.wakes_per_ns * (1.0 - halting.found);
         let in_guest = load.wakes_per_ns * halting.found * path;
         let stops = Stops::of(host, doing, form);
-        let in_kernel = form
-            .threads
-            .kvm
-            .as_ref()
-            .map_or(0.0, |_| self.switches((at, form)) * host.guest_switch_ns);
+        let in_kernel = kvm.map_or(0.0, |_| self.switches((at, form)) * host.guest_switch_ns);
         let held_up = (sleeps + ends + stops.per_ns) * passage
             + in_guest
             + in_kernel

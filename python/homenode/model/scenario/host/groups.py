@@ -186,4 +186,5 @@ def homes_of_pins(host: OnHost | None, machine: MachineDescription) -> tuple[int
         return ()
     each = machine.cores_per_chip * machine.host_threads
     turns = {pin: itertools.cycle(sorted({cpu // each for cpu in pin})) for pin in set(pins)}
-    return tuple(next(turns[pin]) for pin in pins)
+    homes = tuple(next(turns[pin]) for pin in pins)
+    return homes if len(set(homes)) > 1 else homes[:1]

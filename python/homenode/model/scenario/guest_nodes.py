@@ -1,8 +1,9 @@
 """Whether a virtual machine's kernel knows on which node of the host its data come to lie.
 
-Without a virtual NUMA topology all of a guest's memory is alike to it: a thread's own data come to lie
-wherever the host has the pages, whichever processor the thread is on. With one the guest puts them
-beside the virtual processor, which tells something of the host only where that is pinned to a node.
+Without a virtual NUMA topology all of a guest's memory is alike to it: a thread's own data come to
+lie wherever the host has the pages, whichever processor the thread is on. With one the guest puts
+them beside the virtual processor, which tells something of the host only where that is pinned to a
+node.
 """
 
 from __future__ import annotations
