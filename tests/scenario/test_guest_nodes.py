@@ -115,3 +115,21 @@ def test_processes_that_do_nothing_cost_nobody_anything(tmp_path: Path) -> None:
         return read(Scenario.from_toml(slow + one), tmp_path)
 
     assert reads(128) == pytest.approx(reads(2), rel=0.01)
+
+
+def test_who_hardly_runs_is_hardly_scanned(tmp_path: Path) -> None:
+    """Its first scan comes by the clock and finds 256 MiB of 4 GiB; the next when it has run for a
+    second, which one that works for a hundredth of its time has not in four.
+    """
+
+    def remote(work: str) -> float:
+        one = ONE.format(
+            name="vm", kvm="kvm = {}", virtual=1, pins=', pins = "128-255"', guest="", count=1
+        )
+        head = HEAD.format(policy="linux").replace("100 ms", "1.5 s").replace("300 ms", "2.5 s")
+        scenario = Scenario.from_toml(head + one.replace("endless = true", work))
+        return read(scenario, tmp_path, "remote_gb_per_s") / read(scenario, tmp_path)
+
+    light = remote('endless = true, busy = "1 ms", rest = "99 ms"')
+    assert light == pytest.approx(15 / 16, abs=1e-3)
+    assert remote("endless = true") < light - 1 / 32  # One scan more, for half of the time.
