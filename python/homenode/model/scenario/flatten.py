@@ -155,7 +155,7 @@ def _partition(
     pools: dict[str, int],
     groups: dict[str, int],
 ) -> PartitionSpec:
-    guest, name = partition.table.guest, partition.name
+    name = partition.name
     away, machine = away_of(partition), resolved.machine
     first = _workload(partition.table.workload, partition.demand, _steps(resolved, name))
     own = with_lock(partition.profile, partition, resolved)
