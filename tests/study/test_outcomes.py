@@ -37,6 +37,7 @@ FAST = (
     "power-generations",
     "power10-packing",
     "z14-caf",
+    "guest-topology",
     "hosts-published",
     "linux-wakeups",
     "linux-dispatch",

@@ -153,6 +153,7 @@ impl Placement {
         let own = match partition.memory_policy {
             MemoryPolicy::Proportional => alike(proportional(parts)),
             MemoryPolicy::Interleaved => alike(interleaved(parts, data)),
+            MemoryPolicy::InOrder => alike(in_order(parts, data)),
             MemoryPolicy::LocalFirst => {
                 let order = |domain| nearest_first(machine, tree, parts, domain);
                 let order = domains.into_iter().map(order).collect();
@@ -224,6 +225,17 @@ fn by_domain(parts: &[MemoryPart], taken: &[f64], domains: usize) -> Shares {
 
 fn proportional(parts: &[MemoryPart]) -> Vec<f64> {
     parts.iter().map(|part| part.bytes as f64).collect()
+}
+
+/// `data` bytes from the first part, what it has no room for from the next, and so on.
+fn in_order(parts: &[MemoryPart], data: f64) -> Vec<f64> {
+    let mut left = data;
+    let take = |part: &MemoryPart| {
+        let taken = left.min(part.bytes as f64);
+        left -= taken;
+        taken
+    };
+    parts.iter().map(take).collect()
 }
 
 /// `data` bytes from the parts with several domains, then from the others, each time in proportion.

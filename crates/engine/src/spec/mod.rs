@@ -157,6 +157,9 @@ pub enum MemoryPolicy {
     Interleaved,
     /// Parts of the thread's own domain only.
     Strict,
+    /// One part after the other, as a guest does that knows no nodes: its memory is one row of
+    /// addresses.
+    InOrder,
 }
 
 /// Processor resources of a partition.
@@ -199,6 +202,18 @@ pub enum Processors {
 }
 
 impl Partition {
+    /// Whether NUMA balancing may move its memory: it may not be bound to nodes, nor of reserved
+    /// large pages.
+    pub fn has_movable_memory(&self) -> bool {
+        let reserved = match &self.processors {
+            Processors::Shared { host, .. } => host.virtualized.as_ref(),
+            Processors::Dedicated { .. } => None,
+        };
+        self.data_bytes > 0
+            && self.memory_policy != MemoryPolicy::Strict
+            && !reserved.is_some_and(|by| by.has_reserved_pages())
+    }
+
     /// Name, work and profile of one of its loads, of which the first has place 0.
     pub fn load(&self, place: usize) -> (&str, &Workload, &Profile) {
         match place.checked_sub(1).map(|at| &self.beside[at]) {

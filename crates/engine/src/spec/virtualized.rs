@@ -20,6 +20,15 @@ pub struct Virtualized {
 }
 
 impl Virtualized {
+    /// Largest pages that a kernel makes of smaller ones by itself [bytes].
+    const LARGEST_TRANSPARENT: u64 = 2 << 20;
+
+    /// Whether its memory is of reserved large pages, which NUMA balancing never moves
+    /// (`is_vm_hugetlb_page` in `task_numa_work`).
+    pub fn has_reserved_pages(&self) -> bool {
+        self.page_bytes > Self::LARGEST_TRANSPARENT
+    }
+
     /// Exits for an answer of a device: the guest asks, and is interrupted; without posted
     /// interrupts one to deliver it and one for its end.
     pub fn io_exits(&self) -> f64 {

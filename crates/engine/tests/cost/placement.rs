@@ -90,6 +90,20 @@ fn proportional_and_interleaved_do_not_look_at_the_cores() {
 }
 
 #[test]
+fn in_order_fills_the_first_part_whoever_allocates() {
+    let parts = || vec![memory(&[1], 4 * GIB), memory(&[0], 12 * GIB)];
+    for cores in [0..8, 4..12, 8..16] {
+        let mut one = user(cores, parts(), MemoryPolicy::InOrder);
+        one.profile.private_data = 1.0;
+        one.data_bytes = 4 * GIB;
+        assert_eq!(reads(&one), [[0.0, 1.0]; 2]);
+        // 4 in cell 1, then 12 in cell 0.
+        one.data_bytes = 16 * GIB;
+        assert_eq!(reads(&one), [[0.75, 0.25]; 2]);
+    }
+}
+
+#[test]
 fn strict_stays_at_home_or_does_not_fit() {
     let (_, tree) = cells();
     let parts = vec![memory(&[0], 4 * GIB), memory(&[1], 4 * GIB)];

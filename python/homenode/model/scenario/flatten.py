@@ -21,6 +21,7 @@ from homenode.model.scenario.file.workload import (
     Web,
     Workload,
 )
+from homenode.model.scenario.guest_nodes import memory_policy_of
 from homenode.model.scenario.host.placing import host_threads_spec
 from homenode.model.scenario.interrupts import interrupts_spec
 from homenode.model.scenario.io_threads import io_threads_spec
@@ -154,7 +155,7 @@ def _partition(
     pools: dict[str, int],
     groups: dict[str, int],
 ) -> PartitionSpec:
-    guest, name = partition.table.guest, partition.name
+    name = partition.name
     away, machine = away_of(partition), resolved.machine
     first = _workload(partition.table.workload, partition.demand, _steps(resolved, name))
     own = with_lock(partition.profile, partition, resolved)
@@ -172,7 +173,7 @@ def _partition(
         "processors": _processors(partition, pools, groups),
         "smt": partition.smt,
         "memory": [{"domains": list(p.domains), "bytes": p.bytes} for p in partition.memory],
-        "memory_policy": guest.memory_policy,
+        "memory_policy": memory_policy_of(partition, machine),
         "data_bytes": partition.data_bytes,
         "io_domain": partition.io_domain,
         "page_bytes": partition.page_bytes,

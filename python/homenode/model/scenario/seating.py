@@ -12,7 +12,7 @@ from homenode.model.document.positions import Path
 from homenode.model.scenario.file.guest import Zvm
 from homenode.model.scenario.file.partition import Partition
 from homenode.model.scenario.file.processors import Dedicated
-from homenode.model.scenario.host.groups import OnHost, chips_of
+from homenode.model.scenario.host.groups import OnHost, chips_of, homes_of_pins
 from homenode.model.scenario.mainframe.numbering import ONE_THREAD
 from homenode.model.scenario.mainframe.placing import InMainframe
 from homenode.model.scenario.naming import Named
@@ -61,7 +61,9 @@ def seat_all(
                 row=entry.row,
                 smt=1 if threads else _threads(entry.table, said.get(entry.name), machine),
                 memory_bytes=_memory_bytes(entry.table),
-                home=homes[entry.row] or seat.chips,
+                home=homes[entry.row]
+                or homes_of_pins(threads.get(entry.name), machine)
+                or seat.chips,
                 cores=seat.cores,
                 memory=tuple(PlacedMemory((domain,), size) for domain, size in memory.items()),
                 profile=profiles[entry.row],

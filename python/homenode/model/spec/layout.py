@@ -60,7 +60,7 @@ class PartitionSpec(AsidesSpec):
     processors: ProcessorsSpec
     smt: int
     memory: list[MemoryPartSpec]
-    memory_policy: Literal["proportional", "local-first", "interleaved", "strict"]
+    memory_policy: Literal["proportional", "local-first", "interleaved", "strict", "in-order"]
     data_bytes: int
     io_domain: int | None
     page_bytes: int

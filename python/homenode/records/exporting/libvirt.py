@@ -148,6 +148,11 @@ class Domain:
         return self.kind[0] == _FLAT
 
     @property
+    def knows_nodes(self) -> bool:
+        """Whether it is shown the nodes of the host that it has memory on."""
+        return not self.flat and self.spec["memory_policy"] != "in-order"
+
+    @property
     def cores(self) -> int:
         """Virtual processors, or dedicated cores."""
         return int(processors_of(self.spec))
@@ -374,7 +379,7 @@ def _numatune(root: ET.Element, domain: Domain) -> None:
     mode = "preferred" if domain.shared is not None and len(nodes) == 1 else "strict"
     tune = ET.SubElement(root, "numatune")
     ET.SubElement(tune, "memory", mode=mode, nodeset=cpu_list(nodes))
-    if domain.flat:
+    if not domain.knows_nodes:
         return
     for cell, node in enumerate(nodes):
         ET.SubElement(tune, "memnode", cellid=str(cell), mode=mode, nodeset=str(node))
@@ -382,13 +387,13 @@ def _numatune(root: ET.Element, domain: Domain) -> None:
 
 def _cpu(root: ET.Element, domain: Domain) -> None:
     """The processors as the guest sees them: a socket, its cores and threads, a NUMA cell for each
-    node of the host that it has memory on.
+    node of the host that it has memory on, if it is shown them.
     """
     cpu = ET.SubElement(root, "cpu")
     flat = domain.flat
     cores, threads = (domain.cores * domain.smt, 1) if flat else (domain.cores, domain.smt)
     ET.SubElement(cpu, "topology", sockets="1", cores=str(cores), threads=str(threads))
-    if flat:
+    if not domain.knows_nodes:
         return
     numa = ET.SubElement(cpu, "numa")
     sizes = domain.memory_kib

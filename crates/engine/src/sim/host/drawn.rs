@@ -105,16 +105,15 @@ impl World<Host> {
         })
     }
 
-    /// So many bytes of each of a partition's address spaces have been made to fault.
-    pub(super) fn mark_pages(&mut self, partition: PartitionId, bytes: u64) {
+    /// So many bytes of a partition's memory have been made to fault.
+    pub(super) fn mark_pages(&mut self, partition: PartitionId, bytes: f64) {
         let left = self.marks(partition);
         let lines = self.lines_from_memory(partition);
         let all = self.pages(partition);
         let one = self.spec_of(partition);
-        let share = bytes as f64 / one.data_bytes.max(1) as f64;
+        let new = bytes / one.data_bytes.max(1) as f64 * all;
         let memory = self.sys.memories[partition].as_mut();
         let memory = memory.expect("memory that is balanced");
-        let new = share * f64::from(memory.spaces) * all;
         memory.marked = Marked {
             pages: (left + new).min(all),
             lines,

@@ -2,9 +2,16 @@
 //!
 //! A guest's memory is one address space of which `scan_bytes` are made to fault a scan; of plain
 //! processes each has its own. Nodes are memory domains. What the threads do when they fault is in
-//! [`drawn`](super::drawn). The next scan comes when a thread has run for as long as its time
-//! between two (`task_tick_numa`), though no sooner than that by the clock (`numa_next_scan`): of a
-//! guest's threads any will do, plain processes are taken alike.
+//! [`drawn`](super::drawn). An address space is scanned when its threads have run for as long as
+//! the time between two scans (`task_tick_numa`), though no sooner than that by the clock
+//! (`numa_next_scan`):
+//!
+//! ```text
+//! scans in that time = min(address spaces, processors used meanwhile)
+//! ```
+//! So those that do nothing are never scanned, and one that works for a hundredth of its time is
+//! after a hundred of them. Whoever runs has its first scan by the clock: a run begins as on a host
+//! that has been up for long. ESXi looks by the clock.
 
 use super::state::Host;
 use super::Alarm;
@@ -14,8 +21,8 @@ use crate::kernel::When;
 use crate::sim::world::World;
 use crate::spec::{NumaBalancing, Policy};
 
-/// Mean number of busy cores from which on a virtual machine of ESXi is taken to run at all: below
-/// it nothing touches its memory. Assumed, 0.001 to 0.05.
+/// Mean number of busy cores from which on a partition is taken to run at all: below it nothing
+/// touches its memory. Assumed, 0.001 to 0.05.
 const RUNS_AT_ALL: f64 = 0.01;
 /// Looks at whether a thread has run for long enough in the time between two scans: the kernel
 /// looks at each tick.
@@ -40,42 +47,57 @@ impl World<Host> {
             return;
         };
         let used = self.domain_use(partition);
-        let waits = match self.spec.machine.hypervisor.policy {
-            Policy::Linux => self.has_yet_to_run(partition, &numa),
-            _ => (used.iter().sum::<f64>() <= RUNS_AT_ALL).then_some(numa.scan_period_min_ns),
+        let next_ns = match self.scans_due(partition, &numa) {
+            Ok(scans) if used.iter().sum::<f64>() > 0.0 => {
+                let bytes = scans * numa.scan_bytes as f64;
+                let period_ns = self.balance_memory(partition, &used, (bytes, &numa));
+                self.mark_pages(partition, bytes);
+                self.draw_threads(partition);
+                period_ns
+            }
+            Ok(_) => numa.scan_period_min_ns,
+            Err(wait_ns) => wait_ns,
         };
-        let next_ns = waits.unwrap_or_else(|| {
-            let period_ns = self.balance_memory(partition, &used, &numa);
-            self.mark_pages(partition, numa.scan_bytes);
-            self.draw_threads(partition);
-            period_ns
-        });
         self.ask_at(self.now + next_ns, Alarm::Numa(partition));
     }
 
-    /// After what time to look again whether a partition has run for long enough since its last
-    /// scan; none if it has, but for a tick [ns].
-    fn has_yet_to_run(&mut self, partition: PartitionId, numa: &NumaBalancing) -> Option<u64> {
+    /// How many of a partition's address spaces its threads have run long enough to have scanned
+    /// since they last were, but for a tick; else after what time to look again [ns].
+    fn scans_due(&mut self, partition: PartitionId, numa: &NumaBalancing) -> Result<f64, u64> {
         for vp in self.at.vps_of[partition] {
             self.settle_vp(vp);
         }
-        let (now, tick_ns) = (self.now, self.spec.machine.hypervisor.linux.tick_ns);
+        let hypervisor = &self.spec.machine.hypervisor;
+        let (now, tick_ns) = (self.now, hypervisor.linux.tick_ns);
+        let by_clock = hypervisor.policy != Policy::Linux;
         let busy_ns = self.meters.partitions[partition].busy_ns;
         let memory = self.sys.memories[partition].as_mut();
         let memory = memory.expect("memory that is balanced");
-        let ran_ns = (busy_ns - memory.ran_ns) / u64::from(memory.spaces);
-        let due_ns = match memory.scanned_at {
-            0 => numa.scan_delay_ns,
-            _ => memory.period_ns,
+        let ran_ns = busy_ns - memory.ran_ns;
+        let is_first = memory.scanned_at == 0;
+        let due_ns = if is_first {
+            numa.scan_delay_ns
+        } else {
+            memory.period_ns
         };
-        let left_ns = due_ns.saturating_sub(ran_ns + tick_ns);
-        if left_ns == 0 {
+        let needs_ns = if by_clock || is_first {
+            (RUNS_AT_ALL * (now - memory.scanned_at) as f64) as u64 + 1
+        } else {
+            due_ns.saturating_sub(tick_ns)
+        };
+        if ran_ns >= needs_ns {
             (memory.ran_ns, memory.scanned_at) = (busy_ns, now);
-            return None;
+            let spaces = f64::from(memory.spaces);
+            let asked = ran_ns as f64 / due_ns.max(1) as f64;
+            return Ok(if by_clock {
+                spaces
+            } else {
+                asked.clamp(1.0, spaces)
+            });
         }
         let pace = ran_ns as f64 / (now - memory.scanned_at).max(1) as f64;
-        let about = (left_ns as f64 / pace.max(1e-9)) as u64;
-        Some(about.clamp(due_ns / LOOKS, due_ns).max(1))
+        let about = ((needs_ns - ran_ns) as f64 / pace.max(1e-9)) as u64;
+        Err(about.clamp(due_ns / LOOKS, due_ns).max(1))
     }
 
     /// Cores that a partition keeps busy beside each memory domain.
@@ -91,19 +113,20 @@ impl World<Host> {
         used
     }
 
-    /// Moves pages and charges the faults; the time to the next scan [ns].
+    /// Moves pages and charges the faults of so many bytes that are scanned; the time to the next
+    /// scan [ns].
     fn balance_memory(
         &mut self,
         partition: PartitionId,
         used: &ById<MemoryId, f64>,
-        numa: &NumaBalancing,
+        (bytes, numa): (f64, &NumaBalancing),
     ) -> u64 {
         let part = self.spec_of(partition);
         let (data, page) = (part.data_bytes as f64, part.page_bytes.max(1) as f64);
         let private = part.profile.private_data;
         let memory = self.sys.memories[partition].as_mut();
         let memory = memory.expect("memory that is balanced");
-        let scanned = (numa.scan_bytes as f64 * f64::from(memory.spaces) / data).min(1.0);
+        let scanned = (bytes / data).min(1.0);
         let all: f64 = used.iter().sum();
         let shares: ById<MemoryId, f64> = used.iter().map(|cores| cores / all).collect();
         let pairs = shares.iter().zip(&memory.placed.common);

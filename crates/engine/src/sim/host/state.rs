@@ -9,7 +9,7 @@ use crate::hypervisor::{HostScheduler, State};
 use crate::ids::{ById, CoreId, PartitionId, Span, VpId};
 use crate::kernel::{Key, When};
 use crate::sim::interrupting::Handler;
-use crate::spec::{Kvm, MemoryPolicy, Partition, Policy, Processors, Spec};
+use crate::spec::{Kvm, Partition, Policy, Processors, Spec};
 
 /// A host's scheduler, and what KVM keeps beside it.
 pub struct Host {
@@ -216,7 +216,8 @@ fn has_several_nodes(spec: &Spec, state: &State) -> bool {
     nodes.chain(held).any(|node| Some(node) != first)
 }
 
-/// Memory of the partitions that is balanced: all but what is bound to a node.
+/// Memory of the partitions that is balanced: all but what is bound to a node, or reserved as large
+/// pages.
 fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
     let hypervisor = &spec.machine.hypervisor;
     let numa = hypervisor.linux.numa_balancing;
@@ -230,8 +231,7 @@ fn memories(spec: &Spec, state: &State) -> ById<PartitionId, Option<Memory>> {
         else {
             return None;
         };
-        let bound = partition.memory_policy == MemoryPolicy::Strict;
-        (!bound && partition.data_bytes > 0).then(|| Memory {
+        partition.has_movable_memory().then(|| Memory {
             placed: Placed::of(&spec.machine, &state.tree, partition),
             period_ns,
             scanned_at: 0,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::machine::Topology;
-use crate::spec::{Cgroup, Machine, MemoryPolicy, Partition, Policy, Processors, Spec};
+use crate::spec::{Cgroup, Machine, Partition, Policy, Processors, Spec};
 use crate::steady::queues::halts::Guest;
 
 /// Processors that a thread may use, and those of them that it prefers; none = all, or all alike.
@@ -60,7 +60,7 @@ impl Threads {
         }
         let is_linux = hypervisor.policy == Policy::Linux;
         let balances = hypervisor.linux.numa_balancing.is_some() && tree.domains().len() > 1;
-        let bound = one.memory_policy == MemoryPolicy::Strict || one.data_bytes == 0;
+        let draws = is_linux && balances && one.has_movable_memory();
         Some(Self {
             group: host.cgroup,
             weight: if is_linux {
@@ -71,7 +71,7 @@ impl Threads {
             cap: host.cap.unwrap_or(f64::INFINITY),
             kvm: (host.kvm.as_ref()).map(|kvm| Guest::of(kvm, host.virtualized.as_deref())),
             sets: sets.into_iter().collect(),
-            drawn: (is_linux && balances && !bound).then(|| by_domain(&spec.machine, tree, one)),
+            drawn: draws.then(|| by_domain(&spec.machine, tree, one)),
         })
     }
 }

@@ -24,7 +24,7 @@ Tick = Annotated[int, Quantity(TIME, "100 us", "1 s")]
 TickCost = Annotated[int, Quantity(TIME, "0 ns", "1 ms")]
 TimeSlice = Annotated[int, Quantity(TIME, "100 us", "10 s")]
 Page = Annotated[int, Quantity(SIZE, "4 KiB", "64 GiB")]
-MemoryPolicy = Literal["proportional", "local-first", "interleaved", "strict"]
+MemoryPolicy = Literal["proportional", "local-first", "interleaved", "strict", "in-order"]
 
 _HOSTNAME = "a host name has letters, digits, . and -, a letter or digit first and last"
 _POLICY = "by which rule data goes into the parts of the partition's memory"

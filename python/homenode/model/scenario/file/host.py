@@ -186,7 +186,19 @@ class Kvm(Table):
         None, description="whether the host flushes translations for those that are off"
     )
     page: HostPage | None = Field(
-        None, description="pages with which the host maps its memory (huge pages of the host)"
+        None,
+        description=(
+            "pages with which the host maps its memory (huge pages of the host); beyond 2 MiB they"
+            " are reserved, and NUMA balancing leaves them where they are"
+        ),
+    )
+    numa: bool = Field(
+        False,
+        description=(
+            "whether the guest is shown the nodes that it has memory on (virtual NUMA), so that"
+            " threads have their own data near; for that its virtual processors must be pinned to a"
+            " node each"
+        ),
     )
     posted_interrupts: bool | None = Field(
         None, description="whether interrupts are delivered, and their end taken, without an exit"

@@ -8,6 +8,7 @@ names a `[[cgroup]]`, its threads are in that one.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -174,3 +175,16 @@ def chips_of(host: OnHost, machine: MachineDescription) -> tuple[int, ...] | Non
     """Chips of the processors that a partition may use, if it says which."""
     each = machine.cores_per_chip * machine.host_threads
     return tuple(sorted({cpu // each for cpu in host.allowed})) or None
+
+
+def homes_of_pins(host: OnHost | None, machine: MachineDescription) -> tuple[int, ...]:
+    """The chip of each virtual processor where they are pinned to processors of several chips, each
+    to its own: the chips of equal pins take turns. Empty where pins tell nothing.
+    """
+    pins = () if host is None else host.pins
+    if len(set(pins)) < 2:
+        return ()
+    each = machine.cores_per_chip * machine.host_threads
+    turns = {pin: itertools.cycle(sorted({cpu // each for cpu in pin})) for pin in set(pins)}
+    homes = tuple(next(turns[pin]) for pin in pins)
+    return homes if len(set(homes)) > 1 else homes[:1]

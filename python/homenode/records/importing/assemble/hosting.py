@@ -91,6 +91,8 @@ def set_on_host(
         if policy == "linux" and under != PROCESSES:
             io = _io_threads(one, machine.host_cpus, numbers, notices)
             io |= _balloon(one)
+            if len(one.facts.memory_by_node) > 1:  # Its own kernel, or its domain, names them.
+                io["numa"] = True
             one.kvm = Value(io, _guest_origin(one.facts, under))
         one.guest = guest_of(one.facts, runs_aix=False, notices=notices)
     if under == "vmware" and policy != "esxi":
