@@ -75,7 +75,9 @@ class Most:
     late: bool = False
     """Whether the time was over before it was found,"""
     stopped: bool = False
-    """or somebody stopped it: then it is the most so far."""
+    """or somebody stopped it: then it is the most so far,"""
+    found: bool = False
+    """unless it was found by then, and only that of now was still to be simulated."""
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -443,6 +445,7 @@ class _Asking:
             cores = float(then.figures.cores[0].sum())
             waits, waited = (float(one.response[0]) or None for one in (then, now))
             return Most(what, best, amounts, limit, cores, None, waits, waited, **ended)
+        ended["found"] = not self.is_over
         cores, waits, before = looked_at(run).cores, _response_ms(run), self._before(self.runs)
         ended["stopped"] = self.stopped
         return Most(what, best, amounts, limit, cores, run.id, waits, before, **ended)
