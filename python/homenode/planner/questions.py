@@ -28,6 +28,7 @@ from homenode.planner.loads import grown
 from homenode.planner.played import Saying, say_if_played, say_nothing
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.rules import Rule
+from homenode.planner.unseen import unknown
 from homenode.planner.variables import is_known
 from homenode.planner.wishes import wishes_of
 from homenode.simulate.run import Run
@@ -441,9 +442,9 @@ class _Asking:
         if best <= 0:
             return Most(what, best, amounts, limit, 0.0, None, **ended)
         if run is None or self.runs is None:
-            then, now = (self._problem(one).solved_now for one in (self.at(best), self.scenario))
-            cores = float(then.figures.cores[0].sum())
-            waits, waited = (float(one.response[0]) or None for one in (then, now))
+            problems = [self._problem(one) for one in (self.at(best), self.scenario)]
+            cores = float(problems[0].solved_now.figures.cores[0].sum())
+            waits, waited = map(_response_solved, problems)
             return Most(what, best, amounts, limit, cores, None, waits, waited, **ended)
         ended["found"] = not self.is_over
         cores, waits, before = looked_at(run).cores, _response_ms(run), self._before(self.runs)
@@ -466,6 +467,14 @@ class _Asking:
 
 class _Late(Exception):  # noqa: N818 - no error: the time is over
     """Nothing more is to be looked at."""
+
+
+def _response_solved(problem: Problem) -> float | None:
+    """Mean response over all transactions [ms]; None where there are none, or where that of
+    somebody is not solved: a mean of the others is no figure to hold against one with all.
+    """
+    solved = problem.solved_now
+    return None if unknown(problem, solved) else float(solved.response[0]) or None
 
 
 def _response_ms(run: Run) -> float | None:
