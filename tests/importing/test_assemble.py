@@ -13,7 +13,7 @@ from facts_made import BEGIN, at, lpar, machines, one_lpar, series
 from homenode.errors import NotFoundError, StoreError
 from homenode.model.scenario import Scenario
 from homenode.records.importing.assemble import Assembled, AssembleOptions, assemble
-from homenode.records.importing.facts import Facts, Told, TopologyFacts, TopologyObject
+from homenode.records.importing.facts import Facts, Told, Took, TopologyFacts, TopologyObject
 from homenode.records.importing.opening.sources import ListingError
 
 PLAIN = AssembleOptions(convert=False)
@@ -396,3 +396,12 @@ def test_files_last_as_long_as_a_scenario_of_them() -> None:
     del changed
     gc.collect()
     assert not folder.exists()
+
+
+def test_files_that_name_no_server_are_told_as_such() -> None:
+    """Reports of one system without its serial number, each in a file of its own."""
+    facts = one_lpar([1.0])
+    facts.partition("FCX299", "b").entitlement = Told(1.0, at(5))
+    facts.took.append(Took("reports/FCX299.txt", "Performance Toolkit", "4 rows of 1 report"))
+    with pytest.raises(ListingError, match="FCX299 are names of files that name no server"):
+        assemble(facts, PLAIN)

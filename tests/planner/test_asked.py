@@ -584,3 +584,15 @@ def test_json_holds_all_that_is_told(tmp_path: Path) -> None:
     assert there
     assert not back & there
     assert dataclasses.is_dataclass(found)
+
+
+def test_a_response_that_is_not_solved_is_not_told_as_that_of_the_others() -> None:
+    """The mean beside it would be of all, and so no figure to compare with."""
+    free = layouts.partition("lpar1", "drawer1", rate=200)
+    pooled = layouts.partition("lpar2", rate=500, more=', pool = "small"')
+    one, other = (more(layouts.scenario(*of, head=layouts.POOLS), "lpar1") for of in (
+        [free, pooled], [free, layouts.partition("lpar2", rate=500)]
+    ))  # fmt: skip
+    assert other.response_ms is not None
+    assert other.response_ms_now is not None
+    assert (one.response_ms, one.response_ms_now) == (None, None)

@@ -263,6 +263,17 @@ def test_where_the_smallest_takes_too_long_none_can_be_left_out(
         assert not all(one & ({*found} - {at}) for one in sets)
 
 
+@pytest.mark.parametrize("bound", ["_STEPS", "_LOOKED_FOR", None])
+def test_a_set_that_may_not_be_the_smallest_is_told_as_one(
+    bound: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if bound is not None:
+        monkeypatch.setattr(conflicts, bound, 0)
+    found = advise(impossible(), confirm=False)
+    assert len(found.conflict) > 1
+    assert ("Fewer may contradict each other too" in found.told) == (bound is not None)
+
+
 def test_a_layout_that_keeps_all_rules_counts_in_the_last_round_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

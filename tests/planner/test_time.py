@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -40,47 +39,6 @@ def test_a_time_that_binds_is_told() -> None:
     assert "The time was over" in found.told
 
 
-def test_a_time_is_kept_however_long_a_layout_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither what is solved at once nor what simulations teach takes longer."""
-    problem = layouts.problem(layouts.crowded(), free=["home", "virtual"])
-    solve = problem.space.solver.solve
-
-    def slowly(options: NDArray[np.int64]) -> Figures:
-        time.sleep(0.01 * len(options))
-        return solve(options)
-
-    monkeypatch.setattr(problem.space.solver, "solve", slowly)
-    began = time.monotonic()
-    search = searched(problem, seconds=2.0)
-    search.stricter(search.limits, set(), 1)
-    assert search.late
-    assert time.monotonic() - began < 6.0
-    partitions = {search.space.variables[at].partition for at in np.nonzero(search.seen.rows)[1]}
-    assert partitions == {0, 1, 2, 3}
-    # What brings something by itself is looked at together too.
-    assert search.seen.changes.max() > 1
-    assert search.least < search.seen.goal[search.seen.kept & (search.seen.changes == 1)].min()
-
-
-def test_a_time_that_ends_while_neighbours_are_made_ends_the_search() -> None:
-    """No look told of it, and the descent waited for what was known of rows that none came to."""
-
-    class Slow(Search):
-        def _single(self, row: Rows) -> Rows:
-            rows = super()._single(row)
-            if self._end is not None:
-                time.sleep(max(0.0, self._end - self.budget.clock()) + 0.01)
-            return rows
-
-    problem = layouts.problem(layouts.crowded(), free=["home"])
-    search = Slow(problem.space, problem.cost, problem.rules, problem.goal, seconds=0.2)
-    ended = threading.Event()
-    thread = threading.Thread(target=lambda: (search.run(), ended.set()), daemon=True)
-    thread.start()
-    assert ended.wait(60)
-    assert search.late
-
-
 class Clock:
     """One that goes by what is done, whatever the machine: told seconds for each thing."""
 
@@ -107,6 +65,44 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def test_a_time_is_kept_however_long_a_layout_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither what is solved at once nor what simulations teach takes longer."""
+    problem = layouts.problem(layouts.crowded(), free=["home", "virtual"])
+    clock = Clock(monkeypatch, solving=0.01, simulating=0.0)
+    search = searched(problem, seconds=2.0, budget=Budget(None, clock))
+    search.stricter(search.limits, set(), 1)
+    assert search.late
+    assert clock.now < 6.0
+    partitions = {search.space.variables[at].partition for at in np.nonzero(search.seen.rows)[1]}
+    assert partitions == {0, 1, 2, 3}
+    # What brings something by itself is looked at together too.
+    assert search.seen.changes.max() > 1
+    assert search.least < search.seen.goal[search.seen.kept & (search.seen.changes == 1)].min()
+
+
+def test_a_time_that_ends_while_neighbours_are_made_ends_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No look told of it, and the descent waited for what was known of rows that none came to."""
+
+    clock = Clock(monkeypatch, solving=0.0, simulating=0.0)
+
+    class Slow(Search):
+        def _single(self, row: Rows) -> Rows:
+            rows = super()._single(row)
+            clock.now = max(clock.now, self._end or 0.0) + 0.01
+            return rows
+
+    problem = layouts.problem(layouts.crowded(), free=["home"])
+    told = (problem.space, problem.cost, problem.rules, problem.goal)
+    search = Slow(*told, seconds=0.2, budget=Budget(None, clock))
+    ended = threading.Event()
+    thread = threading.Thread(target=lambda: (search.run(), ended.set()), daemon=True)
+    thread.start()
+    assert ended.wait(60)
+    assert search.late
 
 
 @pytest.mark.parametrize("seconds", [0.001, 3.0, 10.0, 40.0])
@@ -284,6 +280,9 @@ def test_the_most_is_told_though_the_last_simulation_is_interrupted(
     assert found.run is not None
     assert found.response_ms is not None
     assert found.response_ms_now is None
+    assert most_line(found).endswith(
+        "What a response takes now was not simulated: it was interrupted."
+    )
     timed = more(told, "lpar1", runs, budget=Budget(50.0, lambda: clock[0]))
     assert not timed.stopped
     assert (timed.most, timed.response_ms_now) == (found.most, None)

@@ -219,6 +219,7 @@ def test_processors_have_the_numbers_of_their_cores(view: GuestView) -> None:
 
 
 def test_what_cannot_be_shown_is_refused(view: GuestView) -> None:
+    assert fcx.report("108") is fcx.report("DEVICE")
     with pytest.raises(ToolError, match=r"no report DEVCE; did you mean DEVICE"):
         fcx.report("DEVCE")
 

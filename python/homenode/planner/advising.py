@@ -103,9 +103,9 @@ class Advising:
         if not any(one.search.seen.kept.any() for one in self._searched()) and not (
             self.stopped or self.late
         ):
-            rules, proven = conflict(search, self.problem, stop)
+            rules, *sure = conflict(search, self.problem, stop)
             if rules or not (search.stopped or search.seen.kept.any()):
-                return self._conflict(rules, proven=proven)
+                return self._conflict(rules, *sure)
         try:
             answers = self._confirmed(best)
         except KeyboardInterrupt:  # while layouts were chosen: with those found so far, once more
@@ -357,7 +357,7 @@ class Advising:
             if self.base is None:
                 self._begin(run)
 
-    def _conflict(self, rules: Sequence[Rule], *, proven: bool) -> Advice:
+    def _conflict(self, rules: Sequence[Rule], proven: bool, least: bool) -> Advice:
         """That no layout keeps all rules, and which of them contradict each other."""
         now = self._simulated([(0, self.problem.space.now()[0])])[0]
         named = [Named(rule.name, rule.where) for rule in rules]
@@ -365,6 +365,8 @@ class Advising:
         if len(named) < 2:
             what = named[0] if named else "the rules of the machine itself"
             told = f"No layout keeps {what}."
+        elif not least:
+            told += " Fewer may contradict each other too: the smallest set took too long to find."
         if not proven:
             told += " Local search found none, which is no proof."
         return self._advice(now, (), words.CONFLICT, told, conflict=tuple(named))

@@ -39,11 +39,13 @@ _Set = frozenset[int]
 
 def conflict(
     search: Search, problem: Problem, stop: threading.Event | None = None
-) -> tuple[list[Rule], bool]:
+) -> tuple[list[Rule], bool, bool]:
     """The fewest wished rules of which no layout was found that keeps them all, a partition of
-    which nothing may change counted as one of them, and whether it is proven that there is none. No
-    rules where those of the machine are the matter, or where some layout keeps all, which the
-    search has seen then; nor where it is stopped, which `search` is told, as that time is over.
+    which nothing may change counted as one of them, whether it is proven that there is none, and
+    whether they are the fewest: where that took too long it is only known that none of them can be
+    left out. No rules where those of the machine are the matter, or where some layout keeps all,
+    which the search has seen then; nor where it is stopped, which `search` is told, as that time is
+    over.
     """
     free = problem.unpinned() if problem.wishes.told.pinned else problem
     pins = [*_pins(problem, free.space)]
@@ -76,7 +78,7 @@ def conflict(
     search.late |= finding.late and not finding.proven
     if finding.keeps_all is not None and not pins:
         search.look(finding.keeps_all)
-    return [rules[at] for at in chosen], finding.proven
+    return [rules[at] for at in chosen], finding.proven, finding.least
 
 
 def exact_of(space: Space) -> Exact | None:
@@ -110,6 +112,8 @@ class _Finding:
     keeps_all: Rows | None = None
     late: bool = False
     """Whether the time was over while a layout was looked for."""
+    least: bool = True
+    """Whether no smaller set can be there."""
     sets: set[_Set] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -129,9 +133,10 @@ class _Finding:
         steps = _Steps()
         for _ in range(_LOOKED_FOR):
             chosen = smallest(self.sets, steps)
+            self.least = steps.left >= 0
             if chosen is None or not self._is_kept(chosen):
                 return chosen or ()
-        left = self.wished
+        left, self.least = self.wished, False
         for at in self.wished:
             less = [one for one in left if one != at]
             if all(one & {*less} for one in self.sets) and not self._is_kept(less):

@@ -28,6 +28,7 @@ from homenode.planner.loads import grown
 from homenode.planner.played import Saying, say_if_played, say_nothing
 from homenode.planner.problem import Problem, problem_of
 from homenode.planner.rules import Rule
+from homenode.planner.unseen import unknown
 from homenode.planner.variables import is_known
 from homenode.planner.wishes import wishes_of
 from homenode.simulate.run import Run
@@ -75,7 +76,9 @@ class Most:
     late: bool = False
     """Whether the time was over before it was found,"""
     stopped: bool = False
-    """or somebody stopped it: then it is the most so far."""
+    """or somebody stopped it: then it is the most so far,"""
+    found: bool = False
+    """unless it was found by then, and only that of now was still to be simulated."""
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -439,10 +442,11 @@ class _Asking:
         if best <= 0:
             return Most(what, best, amounts, limit, 0.0, None, **ended)
         if run is None or self.runs is None:
-            then, now = (self._problem(one).solved_now for one in (self.at(best), self.scenario))
-            cores = float(then.figures.cores[0].sum())
-            waits, waited = (float(one.response[0]) or None for one in (then, now))
+            problems = [self._problem(one) for one in (self.at(best), self.scenario)]
+            cores = float(problems[0].solved_now.figures.cores[0].sum())
+            waits, waited = map(_response_solved, problems)
             return Most(what, best, amounts, limit, cores, None, waits, waited, **ended)
+        ended["found"] = not self.is_over
         cores, waits, before = looked_at(run).cores, _response_ms(run), self._before(self.runs)
         ended["stopped"] = self.stopped
         return Most(what, best, amounts, limit, cores, run.id, waits, before, **ended)
@@ -463,6 +467,14 @@ class _Asking:
 
 class _Late(Exception):  # noqa: N818 - no error: the time is over
     """Nothing more is to be looked at."""
+
+
+def _response_solved(problem: Problem) -> float | None:
+    """Mean response over all transactions [ms]; None where there are none, or where that of
+    somebody is not solved: a mean of the others is no figure to hold against one with all.
+    """
+    solved = problem.solved_now
+    return None if unknown(problem, solved) else float(solved.response[0]) or None
 
 
 def _response_ms(run: Run) -> float | None:

@@ -114,7 +114,8 @@ def most_line(told: Most) -> str:
     beyond = f" Beyond: {told.limit}." if told.limit else ""
     if told.late or told.stopped:
         why = "the time was over" if told.late else "it was interrupted"
-        beyond += f" More was not looked for: {why}."
+        missing = "What a response takes now was not simulated" if told.found else None
+        beyond += f" {missing or 'More was not looked for'}: {why}."
     if not told.most:
         return f"{amount} {told.what}.{beyond}"
     sure = f" (run {told.run})" if told.run else ", no run confirms it"

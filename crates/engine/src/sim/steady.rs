@@ -29,8 +29,9 @@ pub struct Verdict {
 }
 
 /// Judges the mean backlog of each batch; `arrived` is the number of arrivals in the whole time,
-/// `vp_busy` the share of virtual processors that had work in its last third.
-pub fn judge(batches: &[f64], arrived: f64, vp_busy: f64) -> Verdict {
+/// `users` the number of those who think between two, `vp_busy` the share of virtual processors
+/// that had work in its last third.
+pub fn judge(batches: &[f64], arrived: f64, users: f64, vp_busy: f64) -> Verdict {
     let third = batches.len() / 3;
     let verdict = |is_steady, start, end| Verdict {
         is_steady,
@@ -43,8 +44,9 @@ pub fn judge(batches: &[f64], arrived: f64, vp_busy: f64) -> Verdict {
     }
     let (rise, error) = trend(batches);
     // Short batches resemble their neighbours, so that the scatter about the line is too small;
-    // independent customers alone make a backlog differ by its square root.
-    let error = error.max(mean(batches).sqrt());
+    // independent customers alone make a backlog differ by its square root. Of users those who
+    // think are independent, and whoever does not think is in the backlog.
+    let error = error.max(mean(batches).max(users).sqrt());
     let errors = if vp_busy > SATURATED {
         ERRORS.1
     } else {
@@ -79,9 +81,9 @@ mod tests {
     #[test]
     fn a_level_backlog_is_steady_and_a_growing_one_is_not() {
         let level: Vec<f64> = (0..18).map(|i| 50.0 + f64::from(i % 3)).collect();
-        assert!(judge(&level, 84_000.0, 0.6).is_steady);
+        assert!(judge(&level, 84_000.0, 0.0, 0.6).is_steady);
         let growing: Vec<f64> = (0..18).map(|i| 50.0 + 400.0 * f64::from(i)).collect();
-        let verdict = judge(&growing, 84_000.0, 0.6);
+        let verdict = judge(&growing, 84_000.0, 0.0, 0.6);
         assert!(!verdict.is_steady);
         assert_eq!(
             (verdict.backlog_start, verdict.backlog_end),
@@ -95,8 +97,19 @@ mod tests {
         let batches: Vec<f64> = (0..18).map(wavy).collect();
         let (rise, error) = trend(&batches);
         assert!(rise > 2.5 * error && rise < 5.0 * error, "{rise} {error}");
-        assert!(judge(&batches, 17_000.0, 0.7).is_steady);
-        assert!(!judge(&batches, 17_000.0, 1.0).is_steady);
+        assert!(judge(&batches, 17_000.0, 0.0, 0.7).is_steady);
+        assert!(!judge(&batches, 17_000.0, 0.0, 1.0).is_steady);
+    }
+
+    #[test]
+    fn users_who_come_back_from_thinking_are_no_growth() {
+        // Of 800 some 780 think, 28 more or fewer by chance alone.
+        let batches: Vec<f64> = (0..18).map(|i| 15.0 + 2.0 * f64::from(i)).collect();
+        assert!(!judge(&batches, 1_600.0, 0.0, 0.83).is_steady);
+        assert!(judge(&batches, 1_600.0, 800.0, 0.83).is_steady);
+        // All of them end up waiting.
+        let piled: Vec<f64> = (0..18).map(|i| 15.0 + 40.0 * f64::from(i)).collect();
+        assert!(!judge(&piled, 1_600.0, 800.0, 1.0).is_steady);
     }
 
     #[test]
@@ -108,6 +121,6 @@ mod tests {
     #[test]
     fn a_small_drift_within_the_scatter_is_steady() {
         let drift: Vec<f64> = (0..18).map(|i| 50.0 + f64::from(i)).collect();
-        assert!(judge(&drift, 84_000.0, 1.0).is_steady);
+        assert!(judge(&drift, 84_000.0, 0.0, 1.0).is_steady);
     }
 }

@@ -169,6 +169,7 @@ impl<S: System> World<S> {
                     steady: judge(
                         &batches.backlog[at],
                         totals[arrived] as f64,
+                        self.users_of(of),
                         last_third(&batches.vp_busy[at]),
                     ),
                     vp_busy_share: last_third(&batches.vp_busy[at]),
@@ -190,6 +191,15 @@ impl<S: System> World<S> {
 }
 
 impl<S: System> World<S> {
+    /// Users of a partition, those who think and those who wait.
+    fn users_of(&self, of: PartitionId) -> f64 {
+        let count = |load| match self.workload(load) {
+            Workload::Users { count, .. } => f64::from(*count),
+            _ => 0.0,
+        };
+        self.loads_of(of).map(count).sum()
+    }
+
     /// Of each partition, those who wait at the end for what they asked for in the warm-up.
     fn unanswered(&self) -> ById<PartitionId, u64> {
         let mut counts = ById::of(0, self.guests.len());

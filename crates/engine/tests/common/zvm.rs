@@ -7,6 +7,7 @@ use homenode_engine::spec::{
     VirtualMachine, Workload, Zvm,
 };
 
+use super::random::Dice;
 use super::{dedicated, machine, partition, spec, GIB, MS, SECOND};
 
 /// A dedicated machine with so many cores on each of `chips` chips, four chips to a node.
@@ -232,4 +233,18 @@ pub fn served(name: &str, cpus: u16, rate_per_s: f64, instructions: f64) -> Virt
         }),
         ..virtual_machine(name, Role::Work, None)
     }
+}
+
+/// Competitors for the processors of so many chips, for ten seconds: either polarization, any
+/// parking, and minor time slices of so long.
+pub fn contested(dice: &mut Dice, (chips, cores): (u16, u16), mut zvm: Zvm, slice_ns: u64) -> Spec {
+    (zvm.vertical, zvm.minor_slice_ns) = (dice.chance(2), slice_ns);
+    zvm.unparking = dice.pick(&[Unparking::Large, Unparking::Medium, Unparking::Small]);
+    zvm.park_interval_ns = 200 * MS;
+    let one = zvm_partition(chips * cores, zvm, Workload::Idle);
+    let mut spec = spec(cores_of(chips, cores), vec![one]);
+    spec.seed = u64::from(dice.next());
+    (spec.warmup_ns, spec.duration_ns) = (2 * SECOND, 10 * SECOND);
+    spec.interval_ns = SECOND;
+    spec
 }

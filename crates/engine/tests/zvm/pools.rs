@@ -2,13 +2,13 @@
 //! runs; random ones against exact water-filling.
 
 use super::shares::{
-    asking, assert_promise, computing, config, limits, loops, used, Contest, DICE, SLICE, SMALL,
+    assert_promise, competitors, config, limits, loops, used, Contest, DICE, SLICE, SMALL,
 };
 use crate::common::random::Dice;
-use crate::common::zvm::{cores_of, cp, endless, free_cp, served, zvm_partition};
-use crate::common::{run, spec, Outcome, MS, SECOND};
+use crate::common::zvm::{contested, cores_of, cp, endless, free_cp, served, zvm_partition};
+use crate::common::{run, spec, Outcome, SECOND};
 use homenode_engine::guest::zvm::share::weights;
-use homenode_engine::spec::{CpuPool, Spec, Unparking, VirtualMachine, Workload, Zvm};
+use homenode_engine::spec::{CpuPool, Spec, VirtualMachine, Workload, Zvm};
 use proptest::prelude::*;
 
 /// Pools of so many cores each.
@@ -88,10 +88,8 @@ fn most(all: &[VirtualMachine], processors: u16) -> Vec<f64> {
 /// their own, or both.
 fn contest(dice: &[u16]) -> Contest {
     let mut dice = Dice::new(dice);
-    let (chips, cores) = (dice.between(1, 6), dice.between(2, 8));
-    let processors = chips * cores;
-    let mut all = computing(&mut dice, processors);
-    asking(&mut dice, &mut all, processors);
+    let (chips, mut all) = competitors(&mut dice, 6);
+    let processors = chips.0 * chips.1;
     let count = dice.between(1, 4);
     let sizes: Vec<f64> = (0..count)
         .map(|_| f64::from(processors) * dice.real(0.05, 0.6))
@@ -102,16 +100,9 @@ fn contest(dice: &[u16]) -> Contest {
     }
     let mut zvm = free_cp(all, vec![]);
     zvm.cpu_pools = pools(&sizes);
-    (zvm.vertical, zvm.minor_slice_ns) = (dice.chance(2), SLICE);
-    zvm.unparking = dice.pick(&[Unparking::Large, Unparking::Medium, Unparking::Small]);
-    zvm.park_interval_ns = 200 * MS;
     let most = most(&zvm.machines, processors);
     let wanted = fill(f64::from(processors), &zvm, &most);
-    let one = zvm_partition(processors, zvm, Workload::Idle);
-    let mut spec = spec(cores_of(chips, cores), vec![one]);
-    spec.seed = u64::from(dice.next());
-    (spec.warmup_ns, spec.duration_ns) = (2 * SECOND, 10 * SECOND);
-    spec.interval_ns = SECOND;
+    let spec = contested(&mut dice, chips, zvm, SLICE);
     Contest { spec, wanted }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::common::race::water_fill;
 use crate::common::random::Dice;
-use crate::common::zvm::{cores_of, cp, endless, free_cp, served, zvm_partition};
+use crate::common::zvm::{contested, cores_of, cp, endless, free_cp, served, zvm_partition};
 use crate::common::{run, spec, told, Outcome, MS, SECOND};
 use homenode_engine::guest::zvm::share::{weight_beside, weights};
 use homenode_engine::spec::{CpShare, Spec, Unparking, VirtualMachine, Workload};
@@ -47,7 +47,7 @@ pub fn limits(machines: &[VirtualMachine]) -> Vec<f64> {
 
 /// Machines that compute without end, some of them limited, and enough without a limit to use all
 /// processors.
-pub fn computing(dice: &mut Dice, processors: u16) -> Vec<VirtualMachine> {
+fn computing(dice: &mut Dice, processors: u16) -> Vec<VirtualMachine> {
     let count = dice.between(2, 7);
     let mut all = endless(count);
     for one in &mut all {
@@ -64,7 +64,7 @@ pub fn computing(dice: &mut Dice, processors: u16) -> Vec<VirtualMachine> {
 }
 
 /// Machines to which transactions come: half of what they are promised, or more than one processor.
-pub fn asking(dice: &mut Dice, all: &mut Vec<VirtualMachine>, processors: u16) {
+fn asking(dice: &mut Dice, all: &mut Vec<VirtualMachine>, processors: u16) {
     let first = all.len();
     for number in 0..dice.between(0, 4) {
         let mut one = served(&format!("asks{number}"), 1, 1.0, SMALL);
@@ -103,27 +103,26 @@ fn promised(all: &[VirtualMachine], demands: &[f64], processors: u16) -> Vec<f64
     filled
 }
 
+/// Chips, so many at most, with cores of each, and machines that compete for them.
+pub fn competitors(dice: &mut Dice, most: u16) -> ((u16, u16), Vec<VirtualMachine>) {
+    let (chips, cores) = (dice.between(1, most), dice.between(2, 8));
+    let mut all = computing(dice, chips * cores);
+    asking(dice, &mut all, chips * cores);
+    ((chips, cores), all)
+}
+
 fn contest(dice: &[u16]) -> Contest {
     let mut dice = Dice::new(dice);
-    let (chips, cores) = (dice.between(1, 10), dice.between(2, 8));
-    let processors = chips * cores;
-    let mut all = computing(&mut dice, processors);
-    asking(&mut dice, &mut all, processors);
+    let (chips, all) = competitors(&mut dice, 10);
+    let processors = chips.0 * chips.1;
     let demand = |one: &VirtualMachine| match &one.work {
         Some(work) => work.rate_per_s * SMALL / 1e9,
         None => f64::INFINITY,
     };
     let demands: Vec<f64> = all.iter().map(demand).collect();
     let wanted = promised(&all, &demands, processors);
-    let mut zvm = free_cp(all, vec![]);
-    (zvm.vertical, zvm.minor_slice_ns) = (dice.chance(2), SLICE);
-    zvm.unparking = dice.pick(&[Unparking::Large, Unparking::Medium, Unparking::Small]);
-    zvm.park_interval_ns = 200 * MS;
-    let one = zvm_partition(processors, zvm, Workload::Idle);
-    let mut spec = spec(cores_of(chips, cores), vec![one]);
-    spec.seed = u64::from(dice.next());
-    (spec.warmup_ns, spec.duration_ns) = (2 * SECOND, 10 * SECOND);
-    spec.interval_ns = SECOND;
+    let zvm = free_cp(all, vec![]);
+    let spec = contested(&mut dice, chips, zvm, SLICE);
     Contest { spec, wanted }
 }
 

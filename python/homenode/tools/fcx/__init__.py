@@ -63,8 +63,12 @@ REPORTS = (
 
 def is_report(which: str) -> bool:
     """Whether a word is the number or name of a report."""
-    asked = which.upper()
-    return any(asked in (one.number, one.name) for one in REPORTS)
+    return any(_spelt(which) in (one.number, one.name) for one in REPORTS)
+
+
+def _spelt(which: str) -> str:
+    """As reports are called: 108 is FCX108."""
+    return f"FCX{which}" if which.isdecimal() else which.upper()
 
 
 def is_number(which: str) -> bool:
@@ -74,11 +78,11 @@ def is_number(which: str) -> bool:
 
 def report(which: str) -> Report:
     """A report by number or name, in any case; raises `ToolError` for one that is not there."""
-    asked = which.upper()
+    asked = _spelt(which)
     for one in REPORTS:
         if asked in (one.number, one.name):
             return one
-    if is_number(which):
+    if is_number(asked):
         # A number that is near another one tells something else: none is proposed.
         there = listed((f"{one.number} {one.name}" for one in REPORTS), len(REPORTS))
         raise ToolError(f"there is no report {which}; there are {there}", asked=which)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import PurePath
 
 from homenode.errors import listed
 from homenode.records.importing.assemble.options import AssembleOptions
@@ -27,10 +28,11 @@ def members(
             )
         keys = [options.system]
     elif len(keys) > 1 and options.machine is None:
-        raise ListingError(
-            f"the files tell of {len(keys)} servers: {listed(keys)}",
-            next_step="name one with --system, or put all on one machine with --machine",
-        )
+        step = "name one with --system, or put all on one machine with --machine"
+        if unnamed := [key for key in keys if key in {_stem(one.file) for one in facts.took}]:
+            step += f"; {listed(unnamed)} are names of files that name no server: what is of one"
+            step += " server belongs into one file"
+        raise ListingError(f"the files tell of {len(keys)} servers: {listed(keys)}", next_step=step)
     members = [one for (key, _), one in every.items() if key is None or key in keys]
     system = facts.systems.get(keys[0]) if len(keys) == 1 else None
     if system is None and not keys and len(facts.systems) == 1:
@@ -39,6 +41,11 @@ def members(
         return system, [_with_threads(one, system) for one in members]
     system, alone = _whole(facts, system)
     return system, [alone]
+
+
+def _stem(file: str) -> str:
+    """A file's name, as it stands for a server that is not named."""
+    return PurePath(file).name.split(".")[0]
 
 
 def _with_threads(one: PartitionFacts, system: SystemFacts | None) -> PartitionFacts:
