@@ -383,7 +383,7 @@ impl State {
         doing.load.overrun |= doing.handled.is_short(demand, part);
         doing
             .load
-            .wait_together(doing.waits.fewer, doing.waits.queued);
+            .wait_together(doing.waits.fewer, doing.waits.queued, arrivals);
     }
 
     /// What is done on each chip.

@@ -62,12 +62,13 @@ impl World<Partitions> {
         into.extend(vps.filter(|vp| self.vp(*vp).mode == Mode::Exhausted));
     }
 
-    /// PowerVM: all of these are there at once. Who has the longest slice has least time to lose,
-    /// so it comes first. Among equals no order is published: not that of the scenario, by which
-    /// the same ones would have their homes for good.
+    /// All of these are there at once, and among equals no order is published: not that of the
+    /// scenario, by which the same ones would have their homes for good under PowerVM, and under
+    /// PR/SM what a cap gives would hang on who is listed first. Under PowerVM who has the longest
+    /// slice has least time to lose, so it comes first.
     fn put_in_order(&mut self, vps: &mut [VpId]) {
+        self.sys.order.shuffle(vps);
         if self.spec.machine.hypervisor.policy == Policy::Phyp {
-            self.sys.order.shuffle(vps);
             let slices = &self.sys.windows.slices;
             vps.sort_unstable_by_key(|vp| Reverse(slices[*vp].slice_ns));
         }

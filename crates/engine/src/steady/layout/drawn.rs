@@ -20,6 +20,9 @@ use crate::steady::queues::chances::quantile;
 /// a scan. Those of partitions that use a part of a processor are scanned as many times more
 /// rarely, and come there later. Assumed, half a minute to ten minutes.
 const LOOKED_AT: f64 = 60.0;
+/// Time between two looks of a thread that always runs: the shortest between two scans
+/// (`numa_balancing_scan_period_min_ms`) [s].
+const LOOKS_EACH: f64 = 1.0;
 /// Standard deviations beyond which a number hardly ever comes to.
 pub(in crate::steady) const HARDLY_EVER: f64 = 3.0;
 /// How far from a whole number a mean still stands for it.
@@ -113,7 +116,8 @@ impl Nodes<'_> {
         let away = |(at, party): (usize, &Party)| {
             let to = party.wants.filter(|to| party.may[*to])?;
             let away = 1.0 - self.on[at][to] as f64 / party.count as f64;
-            (away > 0.0 && (with_rare || !party.is_rare)).then_some((away, at, to))
+            let looks = party.each > 0.0 && (with_rare || !party.is_rare);
+            (away > 0.0 && looks).then_some((away, at, to))
         };
         let mut wanting: Vec<(f64, usize, usize)> = all.filter_map(away).collect();
         wanting.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -156,7 +160,8 @@ impl Nodes<'_> {
     }
 
     /// Sends one the other way that wants to go there; whether there is any. Loads must not get
-    /// further apart, but where the numbers change others are moved until all have come.
+    /// further apart, but where the numbers change others are moved until all have come. Only
+    /// runners change places, so one that hardly works is hardly ever there to do so.
     fn makes_room(&mut self, at: usize, way: Way) -> bool {
         let own = &self.parties[at];
         let ((there, varies), (here, varied)) = (self.runs(way.to), self.runs(way.from));
@@ -166,7 +171,9 @@ impl Nodes<'_> {
             let comes = party.wants == Some(way.from) && party.may[way.from];
             let more = own.each - party.each;
             let is_even = more <= 0.0 || self.lets_be(there + more, here - more, 0.0);
-            if !comes || self.on[other][way.to] == 0 || party.unit == own.unit || !is_even {
+            let runs = self.on[other][way.to] as f64 * party.each;
+            let is_met = runs * LOOKED_AT / LOOKS_EACH >= 1.0;
+            if !comes || !is_met || party.unit == own.unit || !is_even {
                 return None;
             }
             let difference = own.load - party.load;

@@ -54,13 +54,36 @@ impl Load {
     }
 
     /// What was told as if virtual processors were slow waits together now and then: so much fewer
-    /// bursts come to one without work, and so many are queued at least.
-    pub fn wait_together(&mut self, fewer: f64, queued: f64) {
+    /// bursts come to one without work, and so many are queued at least. Whoever is queued is not
+    /// away: of so many who come from somewhere so many fewer come.
+    pub fn wait_together(&mut self, fewer: f64, queued: f64, arrivals: Arrivals) {
         self.wakes_per_ns *= 1.0 - fewer;
         self.woken_per_ns *= 1.0 - fewer;
         let more = (queued - self.waiting).max(0.0);
         self.waiting += more;
         self.runnable += more;
+        match arrivals {
+            Arrivals::Closed(count, away_ns) if away_ns > 0.0 && more > 0.0 => {
+                self.scale(count / (self.runnable + self.bursts_per_ns * away_ns));
+            }
+            _ => {}
+        }
+    }
+
+    /// So many times as much of all that is done.
+    fn scale(&mut self, by: f64) {
+        self.with.iter_mut().for_each(|vps| *vps *= by);
+        for of in [
+            &mut self.vps,
+            &mut self.vps_variance,
+            &mut self.runnable,
+            &mut self.waiting,
+            &mut self.bursts_per_ns,
+            &mut self.wakes_per_ns,
+            &mut self.woken_per_ns,
+        ] {
+            *of *= by;
+        }
     }
 }
 
