@@ -394,7 +394,13 @@ pub(in crate::steady) fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
         return Claim::default();
     };
     let runs = doing.load.vps * (1.0 - doing.load.stopped);
-    let wants = if matches!(form.demand.arrivals, Arrivals::Open(_)) && !doing.load.overrun {
+    let comes = match form.demand.arrivals {
+        Arrivals::Open(_) => !doing.load.overrun,
+        // While turns come round they say what it uses, not how many have work.
+        Arrivals::Closed(..) => doing.turns < 1.0,
+        Arrivals::Always(..) | Arrivals::Never => false,
+    };
+    let wants = if comes {
         runs * crowded(doing, lost)
     } else if doing.queued > 0.0 {
         runs * crowded(doing, 0.0)
