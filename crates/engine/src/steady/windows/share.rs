@@ -183,7 +183,7 @@ impl State {
             if is_phyp {
                 // All find cores, or the machine is looked at as a whole.
                 (doing.awaited, doing.thrown) = (0.0, 0.0);
-                doing.waits.queued = 0.0;
+                (doing.waits.queued, doing.waits.fewer) = (0.0, 0.0);
             }
             let claim = claim(doing, forms[at], 0.0);
             doing.limited = (claim.limit / claim.wants.max(1e-12)).min(1.0);
