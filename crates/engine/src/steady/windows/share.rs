@@ -396,8 +396,8 @@ pub(in crate::steady) fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
     let runs = doing.load.vps * (1.0 - doing.load.stopped);
     let comes = match form.demand.arrivals {
         Arrivals::Open(_) => !doing.load.overrun,
-        // While turns come round they say what it uses, not how many have work.
-        Arrivals::Closed(..) => doing.turns < 1.0,
+        // While turns come round under PowerVM they say what it uses, not how many have work.
+        Arrivals::Closed(..) => doing.turns < 1.0 && form.each.is_none(),
         Arrivals::Always(..) | Arrivals::Never => false,
     };
     let wants = if comes {

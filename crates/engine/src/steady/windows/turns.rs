@@ -21,6 +21,11 @@
 //! as can be spared, its own part at least, gives it back until the others have had theirs. One
 //! that is beyond its own takes a core from one that is ahead of it after a quantum.
 //!
+//! Who is at home on a chip comes before those that stay and are at home elsewhere, of which only
+//! the first slices are waited for there. Who runs when a window begins goes on for its slice; who
+//! waits then is in line, with half of the others before it. One that is capped waits for all this
+//! beside what it waits at its cap, and what that stopped waits for it once more.
+//!
 //! Under PR/SM, who waits within his share is told by [`slices`](super::slices); what is left is
 //! that one with more to do than its share of a slice is without a core for the rest of it.
 
@@ -28,8 +33,8 @@ use crate::ids::ChipId;
 use crate::spec::{Polarization, Policy, Processors};
 use crate::steady::layout::form::Form;
 use crate::steady::layout::state::{Doing, State};
-use crate::steady::queues::chances::{above, mean_beyond};
 use crate::steady::queues::demand::Arrivals;
+use crate::steady::queues::left::{left_at_all, left_by_windows};
 use crate::steady::queues::rounds::{Rounds, NEARLY_ALL};
 
 /// Those that always want more.
@@ -41,7 +46,7 @@ struct Staying {
     count: f64,
     own: f64,
     weight: f64,
-    /// Their slices by weight: those run when a window begins that ran at the end of the one before.
+    /// Their slices by weight: those run when a window begins that ran when the last one ended.
     weighed: f64,
     /// The slices of all, by windows, and what those use beyond theirs that a pool stops.
     slices: Slices,
@@ -120,8 +125,8 @@ impl State {
     }
 
     /// How turns come round to one, if that is known, and for how long each burst waits at least as
-    /// all of its virtual processors do, and for what windows before have left [ns]; the share of its
-    /// comings that find them waiting.
+    /// all of its virtual processors do, and for what windows before have left [ns]; the share of
+    /// its comings that find them waiting.
     fn rounds(
         &self,
         of: (&Doing, &Form),
@@ -300,9 +305,9 @@ impl Coming {
         (rounds, [together, left, stuck])
     }
 
-    /// Part of a window that it waits until those that stay have had theirs, where windows may leave
-    /// work: who runs then goes on for its slice, and who waits when a window begins is in line with the others
-    /// that do, half of them before it, not behind all of them.
+    /// Part of a window that it waits until those that stay have had theirs, where windows may
+    /// leave work: who runs then goes on for its slice, and who waits when a window begins is in
+    /// line with the others that do, half of them before it, not behind all of them.
     fn in_line(
         &self,
         (has, until): (f64, f64),
@@ -323,11 +328,11 @@ impl Coming {
         squared.sqrt()
     }
 
-    /// Part of what comes in the first part of a window that is done there, on cores that it had when
-    /// that began. Each is gone with the burst that is done there, `k = u exp(-t / burst)`, until all
-    /// that had no work have some and wait, `u t / burst + k = vps`. What comes from then on is queued
-    /// for those that run: one is left that never is without, if more comes than it does, with the
-    /// chance that a single server never idles again.
+    /// Part of what comes in the first part of a window that is done there, on cores that it had
+    /// when that began. Each is gone with the burst that is done there, `k = u exp(-t / burst)`,
+    /// until all that had no work have some and wait, `u t / burst + k = vps`. What comes from then
+    /// on is queued for those that run: one is left that never is without, if more comes than it
+    /// does, with the chance that a single server never idles again.
     fn goes_on(&self, part_ns: f64) -> f64 {
         let used = self.used.max(1e-12);
         let all = self.vps / used;
@@ -370,36 +375,8 @@ impl Coming {
     }
 }
 
-/// Work that is left when a window is over, on the mean, in deviations of what comes in one, where
-/// windows bring so many deviations more than comes: the greatest of the sums of normal numbers
-/// with that mean below nothing (Spitzer 1956).
-fn left_by_windows(spare: f64) -> f64 {
-    if spare < 1.0 {
-        let squared = spare * spare;
-        let near = 0.5 / spare.max(1e-9) - 0.582_597 + 0.25 * spare;
-        return near - 0.041_468 * squared + 0.000_424 * squared * squared;
-    }
-    let of = |windows: i32| {
-        let root = f64::from(windows).sqrt();
-        mean_beyond(0.0, 1.0, spare * root) / root
-    };
-    (1..=WINDOWS).map(of).sum()
-}
-
-/// Chance that a window leaves any work, by the same (Spitzer 1956).
-fn left_at_all(spare: f64) -> f64 {
-    let of = |windows: i32| {
-        let windows = f64::from(windows);
-        above(spare * windows.sqrt()) / windows
-    };
-    1.0 - (-(1..=WINDOWS).map(of).sum::<f64>()).exp()
-}
-
 /// Steps in which it is found when all have work: each leaves a part of what is missing.
 const TRIES: usize = 12;
-
-/// Windows that are looked at: what more than these bring is hardly ever exceeded.
-const WINDOWS: i32 = 8;
 
 /// Part of what one may have that is told to be spare at least: of one that wants all of it what is
 /// left grows without end. Assumed, 0.02 to 0.1.
@@ -475,7 +452,9 @@ mod tests {
         // More for those that stay is more to wait, but never beyond what is its own by then.
         let waits = [0.5, 1.0, 2.0, 3.0, 3.7]
             .map(|of| ONE.in_windows(loops(4.0, of), 4.0, (10e6, 1e6)).0.first_ns);
-        assert!(waits.windows(2).all(|two| two[0] <= two[1]), "{waits:?}");
+        // Now and then a window leaves work, which is in line then: a part in a hundred thousand.
+        let falls = |two: &[f64]| two[0] > (1.0 + 1e-5) * two[1];
+        assert!(!waits.windows(2).any(falls), "{waits:?}");
         assert!((waits[4] - 0.5 * 0.49 * 10e6).abs() < 1e3);
         // One that comes all the time waits half of it, however often: here as long as it does not.
         let often = Coming {
@@ -573,18 +552,6 @@ mod tests {
             "{by_weight:?}"
         );
         assert!(left(64.0, 0.05) < 0.2 * left(64.0, 0.15));
-    }
-
-    #[test]
-    fn sums_of_windows_are_those_that_were_added_up() {
-        // By hand, of 1 / sqrt(k) times the mean of a normal number beyond sqrt(k) spare.
-        for (spare, told) in [(0.5_f64, 0.532), (1.0, 0.126), (2.0, 0.0090)] {
-            let of = left_by_windows(spare);
-            assert!((of - told).abs() < 0.02 * told + 1e-3, "{spare}: {of}");
-        }
-        let each = [0.05, 0.3, 0.8, 0.999, 1.001, 1.5, 3.0].map(left_by_windows);
-        assert!(each.windows(2).all(|two| two[0] > two[1]), "{each:?}");
-        assert!((each[3] - each[4]).abs() < 2e-3);
     }
 
     #[test]
