@@ -43,6 +43,12 @@ kind = "transactions"
 rate = "{}/s"
 profile = {{ base = "{}", instructions = {} }}
 """
+USERS = """
+kind = "users"
+count = {}
+think = "200 ms"
+profile = {{ base = "{}", instructions = {} }}
+"""
 
 
 def part(
@@ -196,3 +202,48 @@ def test_loops_at_a_cap_wait_at_home_for_a_core_where_all_are_taken(
     words = spec(parts, 16, seconds=2)
     for one, run in zip(solved(words), simulated(words), strict=True):
         assert one["by_distance"][0] == pytest.approx(at_home(run), abs=0.05)
+
+
+def beside_loops(users: int, instructions: float, *, capped: bool = False) -> str:
+    """Users of a partition with a fifth of the entitlement that it may use, beside eight loops on
+    eight cores, for 4 s.
+    """
+    work = USERS.format(users, "oltp", instructions)
+    web = part("web", (1.0, 4), work, capped=capped)
+    return spec([web, part("batch", (3.0, 8), LOOPS.format(8), weight=64)], 8, seconds=4)
+
+
+@pytest.mark.parametrize("users", [400, 800])
+def test_loops_have_all_that_users_beside_them_leave(users: int) -> None:
+    """No core is ever idle while loops want them all; those that users waited for were told to be
+    used by nobody.
+    """
+    words = beside_loops(users, 1e6)
+    told = solved(words)
+    assert sum(one["cores"] for one in told) == pytest.approx(8.0, rel=0.01)
+    batch = simulated(words)[1]["totals"]["busy_ns"] / 4e9
+    assert told[1]["cores"] == pytest.approx(batch, rel=0.05)
+
+
+def test_who_is_capped_waits_until_loops_have_had_theirs() -> None:
+    """Far below its cap nothing stops it, but loops have the cores for the first three eighths of
+    each window: less than half of the response was told.
+    """
+    words = beside_loops(100, 3e5, capped=True)
+    web, run = solved(words)[0], simulated(words)[0]
+    assert run["totals"]["exhausted_ns"] < 0.01 * run["totals"]["busy_ns"]
+    assert web["response_ns"] == pytest.approx(run["response_ns"]["mean"], rel=0.3)
+    alone = solved(spec([part("web", (1.0, 4), USERS.format(100, "oltp", 3e5))], 8))[0]
+    assert web["response_ns"] > 1.5 * alone["response_ns"]
+
+
+@pytest.mark.parametrize("chip", [0, 1])
+def test_loops_of_other_homes_come_after_who_is_at_home(chip: int) -> None:
+    """On a chip of which none of them is at home only their first slices are waited for."""
+    work = COMES.format(2_000, "oltp", 1e6)
+    loops = [
+        part(f"batch{at}", (2.5, 16), LOOPS.format(16), chip=chip, weight=64) for at in range(2)
+    ]
+    words = spec([part("web", (3.0, 6), work), *loops], 16, seconds=4)
+    web, run = solved(words)[0], simulated(words)[0]
+    assert web["response_ns"] == pytest.approx(run["response_ns"]["mean"], rel=0.3)

@@ -329,8 +329,8 @@ impl State {
     /// The same of a single workload.
     fn queue_one(&mut self, at: usize, form: &Form) {
         let asked = form.serves.as_ref().map(|of| self.asked(at, form, of));
-        let cap = self.capped(at, form);
-        let cap = cap.map_or(f64::INFINITY, Capped::at_once);
+        let capped = self.capped(at, form);
+        let cap = capped.map_or(f64::INFINITY, Capped::at_once);
         let doing = &mut self.doing[at];
         let demand = &form.demand;
         let working = doing.let_run * (1.0 - doing.stalled) * doing.handled.leaves();
@@ -381,9 +381,11 @@ impl State {
         }
         doing.served = doing.let_run * (1.0 - doing.load.stopped);
         doing.load.overrun |= doing.handled.is_short(demand, part);
+        // Who has a cap waits for the others beside what it waits there.
+        let beside = capped.map_or(0.0, |_| doing.load.waiting);
         doing
             .load
-            .wait_together(doing.waits.fewer, doing.waits.queued, arrivals);
+            .wait_together(doing.waits.fewer, doing.waits.queued + beside, arrivals);
     }
 
     /// What is done on each chip.

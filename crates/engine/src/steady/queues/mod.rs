@@ -11,6 +11,7 @@ pub(in crate::steady) mod halts;
 pub(in crate::steady) mod held_up;
 pub(in crate::steady) mod kinds;
 pub(in crate::steady) mod last_cores;
+pub(in crate::steady) mod left;
 pub(in crate::steady) mod locks;
 pub(in crate::steady) mod mixture;
 pub(in crate::steady) mod overflow;

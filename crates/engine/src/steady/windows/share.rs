@@ -183,7 +183,7 @@ impl State {
             if is_phyp {
                 // All find cores, or the machine is looked at as a whole.
                 (doing.awaited, doing.thrown) = (0.0, 0.0);
-                doing.waits.queued = 0.0;
+                (doing.waits.queued, doing.waits.fewer) = (0.0, 0.0);
             }
             let claim = claim(doing, forms[at], 0.0);
             doing.limited = (claim.limit / claim.wants.max(1e-12)).min(1.0);
@@ -394,7 +394,13 @@ pub(in crate::steady) fn claim(doing: &Doing, form: &Form, lost: f64) -> Claim {
         return Claim::default();
     };
     let runs = doing.load.vps * (1.0 - doing.load.stopped);
-    let wants = if matches!(form.demand.arrivals, Arrivals::Open(_)) && !doing.load.overrun {
+    let comes = match form.demand.arrivals {
+        Arrivals::Open(_) => !doing.load.overrun,
+        // While turns come round under PowerVM they say what it uses, not how many have work.
+        Arrivals::Closed(..) => doing.turns < 1.0 && form.each.is_none(),
+        Arrivals::Always(..) | Arrivals::Never => false,
+    };
+    let wants = if comes {
         runs * crowded(doing, lost)
     } else if doing.queued > 0.0 {
         runs * crowded(doing, 0.0)
