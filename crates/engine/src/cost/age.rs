@@ -242,6 +242,16 @@ impl Ages {
         }
     }
 
+    /// Shares of what lies in the caches of a chip and of its node that others displace in a time:
+    /// each line that they bring in hits any line with equal chance, and at the age of a line as
+    /// many have come as there are. All where there is no such cache.
+    pub fn displaced(&self, tree: &Topology, chip: ChipId, ns: f64) -> [f64; 2] {
+        [CacheScope::Chip, CacheScope::Node].map(|scope| {
+            let level = self.levels.iter().rposition(|of| of.scope == scope);
+            level.map_or(1.0, |level| -(-ns / self.of(level, tree, chip)).exp_m1())
+        })
+    }
+
     /// Sets the age in all instances of a level [ns].
     pub fn set(&mut self, level: usize, ns: f64) {
         self.levels[level].ages.fill(ns);

@@ -7,6 +7,7 @@
 //! the last of them left besides. Machines have nothing in common: each has memory of its own.
 
 use super::state::{Cp, Left, Vcpu};
+use crate::cost::Gone;
 use crate::guest::zvm::cold::{displaced, each_ns};
 use crate::guest::zvm::ids::{LpId, VcpuId};
 use crate::guest::zvm::segment::Segment;
@@ -63,6 +64,42 @@ impl Cp {
             .sum();
         let each = if lost > 0.0 { all / lost } else { 0.0 };
         self.vcpus[vcpu].cold = (lost * near.lines, each);
+        self.come_to_chip(vcpu, lp);
+    }
+
+    /// The same of what caches that cores share hold for it, of which some may be missing still.
+    fn come_to_chip(&mut self, vcpu: VcpuId, lp: LpId) {
+        let Some(mut unfetched) = self.vcpus[vcpu].unfetched.take() else {
+            return;
+        };
+        let (v, beyond) = (&self.vcpus[vcpu], &self.near(lp).beyond);
+        let vm = &self.vms[v.vm];
+        let own = self.gone_beyond(&v.left, lp);
+        let common = if vm.cpus.len() > 1 {
+            self.gone_beyond(&vm.left, lp)
+        } else {
+            own
+        };
+        for (at, outer) in beyond.levels.iter().enumerate() {
+            let common = cheaper(own[at], common[at]);
+            unfetched.lose(at, outer, outer.missing(own[at], common));
+        }
+        self.vcpus[vcpu].unfetched = Some(unfetched);
+    }
+
+    /// What is gone in each of these caches of what was left somewhere.
+    fn gone_beyond(&self, left: &Left, lp: LpId) -> [Gone; 2] {
+        if !left.warm {
+            return [(0.0, 0.0); 2];
+        }
+        let Near { around, beyond, .. } = self.near(lp);
+        let (now, from) = (self.clocks(left.lp), self.lps[left.lp].place);
+        let since = |level: usize| now[level] - left.clocks[level];
+        let others = [
+            displaced(since(1), around.chip_turnover_ns),
+            displaced(since(2), around.node_turnover_ns),
+        ];
+        beyond.gone(from.distance(&self.lps[lp].place), others)
     }
 
     /// Share of what was left somewhere that is gone as seen from a logical processor, and what
@@ -102,6 +139,9 @@ impl Vcpu {
     /// Fetches again what the guest's instructions of a segment touch of what is cold.
     #[inline]
     pub fn refill(&mut self, guest: f64, near: &Near, into: &mut Segment) {
+        if let Some(unfetched) = &mut self.unfetched {
+            into.reload(unfetched.fetch(guest));
+        }
         let (lines, each) = &mut self.cold;
         if *lines <= 0.0 {
             return;
