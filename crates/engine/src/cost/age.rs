@@ -242,13 +242,12 @@ impl Ages {
         }
     }
 
-    /// Shares of what lies in the caches of a chip and of its node that others displace in a time:
-    /// each line that they bring in hits any line with equal chance, and at the age of a line as
-    /// many have come as there are. All where there is no such cache.
-    pub fn displaced(&self, tree: &Topology, chip: ChipId, ns: f64) -> [f64; 2] {
+    /// Times in which as many lines come into the caches of a chip and of its node as they hold:
+    /// the ages of their lines. None where there is no such cache [ns].
+    pub fn turnovers(&self, tree: &Topology, chip: ChipId) -> [Option<f64>; 2] {
         [CacheScope::Chip, CacheScope::Node].map(|scope| {
             let level = self.levels.iter().rposition(|of| of.scope == scope);
-            level.map_or(1.0, |level| -(-ns / self.of(level, tree, chip)).exp_m1())
+            level.map(|level| self.of(level, tree, chip))
         })
     }
 

@@ -96,15 +96,20 @@ impl<S: System> World<S> {
     fn come_to_chip(&mut self, vp: VpId, core: CoreId, threads: u8) {
         let v = self.vp(vp);
         let (emptied, first, smt) = (v.emptied, v.first_thread, v.smt);
-        let to = self.at.cores[core].chip;
+        let (to, left_at) = (self.at.cores[core].chip, self.unfetched[first].1 as f64);
         let from = v.last_core.map_or(to, |last| self.at.cores[last].chip);
-        let away = match v.last_core {
-            Some(_) => (self.now - self.unfetched[first].1) as f64,
-            None => 0.0,
+        let (tree, now) = (&self.at.tree, self.now as f64);
+        let ages = |chip| self.table.occupancy.ages.turnovers(tree, chip);
+        // Each line that comes in hits any line with equal chance.
+        let kept = |turnover: Option<f64>, since: f64| {
+            turnover.map_or(0.0, |turnover| ((since - now) / turnover).exp())
         };
-        let ages = &self.table.occupancy.ages;
-        let displaced = ages.displaced(&self.at.tree, from, away);
-        let distance = self.at.tree.distance(from, to);
+        let (here, distance) = (ages(to), tree.distance(from, to));
+        let displaced = ages(from).map(|turnover| 1.0 - kept(turnover, left_at));
+        let places = [
+            [from.index(), to.index()],
+            [from, to].map(|chip| tree.node_of(chip).index()),
+        ];
         let mut fetches = false;
         for at in (0..smt).map(|thread| first.plus(thread.into())) {
             let load = self.load_on(vp, at);
@@ -117,7 +122,11 @@ impl<S: System> World<S> {
             }
             for (level, gone) in beyond.gone(distance, displaced).into_iter().enumerate() {
                 let outer = &beyond.levels[level];
-                unfetched.lose(level, outer, outer.missing_beside_others(gone));
+                let [from, to] = places[level];
+                let missing = outer.missing_beside_others(gone);
+                unfetched.come((level, outer), (from, left_at), to, missing, |since| {
+                    kept(here[level], since)
+                });
             }
             fetches |= unfetched.is_some();
         }

@@ -7,7 +7,6 @@
 //! the last of them left besides. Machines have nothing in common: each has memory of its own.
 
 use super::state::{Cp, Left, Vcpu};
-use crate::cost::Gone;
 use crate::guest::zvm::cold::{displaced, each_ns};
 use crate::guest::zvm::ids::{LpId, VcpuId};
 use crate::guest::zvm::segment::Segment;
@@ -72,34 +71,32 @@ impl Cp {
         let Some(mut unfetched) = self.vcpus[vcpu].unfetched.take() else {
             return;
         };
-        let (v, beyond) = (&self.vcpus[vcpu], &self.near(lp).beyond);
-        let vm = &self.vms[v.vm];
-        let own = self.gone_beyond(&v.left, lp);
-        let common = if vm.cpus.len() > 1 {
-            self.gone_beyond(&vm.left, lp)
-        } else {
-            own
-        };
-        for (at, outer) in beyond.levels.iter().enumerate() {
-            let common = cheaper(own[at], common[at]);
-            unfetched.lose(at, outer, outer.missing(own[at], common));
+        let (v, Near { around, beyond, .. }) = (&self.vcpus[vcpu], self.near(lp));
+        if v.left.warm {
+            let vm = &self.vms[v.vm];
+            let place = |of: LpId| {
+                let place = &self.lps[of].place;
+                [place.chip.index(), place.node.index()]
+            };
+            let (from, to, last) = (place(v.left.lp), place(lp), place(vm.left.lp));
+            let (there, here) = (self.clocks(v.left.lp), self.clocks(lp));
+            let turnovers = [around.chip_turnover_ns, around.node_turnover_ns];
+            let gone = |at: usize, ns: f64| displaced(ns, turnovers[at]);
+            let since = |at: usize| gone(at, there[at + 1] - v.left.clocks[at + 1]);
+            let distance = self.lps[v.left.lp].place.distance(&self.lps[lp].place);
+            let all = beyond.gone(distance, [since(0), since(1)]);
+            for (at, outer) in beyond.levels.iter().enumerate() {
+                // What its machine has in common is where the last of it was.
+                let beside = vm.cpus.len() > 1 && vm.left.warm && last[at] == to[at];
+                let common = if beside { (0.0, 0.0) } else { all[at] };
+                let missing = outer.missing(all[at], common);
+                let last = (from[at], v.left.clocks[at + 1]);
+                unfetched.come((at, outer), last, to[at], missing, |since| {
+                    1.0 - gone(at, here[at + 1] - since)
+                });
+            }
         }
         self.vcpus[vcpu].unfetched = Some(unfetched);
-    }
-
-    /// What is gone in each of these caches of what was left somewhere.
-    fn gone_beyond(&self, left: &Left, lp: LpId) -> [Gone; 2] {
-        if !left.warm {
-            return [(0.0, 0.0); 2];
-        }
-        let Near { around, beyond, .. } = self.near(lp);
-        let (now, from) = (self.clocks(left.lp), self.lps[left.lp].place);
-        let since = |level: usize| now[level] - left.clocks[level];
-        let others = [
-            displaced(since(1), around.chip_turnover_ns),
-            displaced(since(2), around.node_turnover_ns),
-        ];
-        beyond.gone(from.distance(&self.lps[lp].place), others)
     }
 
     /// Share of what was left somewhere that is gone as seen from a logical processor, and what

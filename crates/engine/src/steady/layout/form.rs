@@ -1,6 +1,6 @@
 //! A partition as the solver sees it, with all that no load changes.
 
-use crate::cost::{working, Fixed, Spread, Working};
+use crate::cost::{working, Beyond, Fixed, Spread, Working};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
@@ -41,6 +41,8 @@ pub(in crate::steady) struct Form {
     pub working: Working,
     /// By busy threads of a core.
     pub fixed: Vec<Fixed>,
+    /// Whether it has a part of its footprint in caches that cores share.
+    pub reaches: bool,
     /// Chips of its homes, or of its own cores, with the share of its virtual processors there.
     pub homes: Vec<(ChipId, f64)>,
     /// Its other home chips on their nodes, which are those of none of its virtual processors.
@@ -149,6 +151,7 @@ impl Form {
             spread: Spread::new(tree, reads),
             working: working(machine, one),
             fixed: fixed(machine, tree, one),
+            reaches: Beyond::reaches(machine, one, one.smt.max(tree.siblings as u8)),
             homes_by_node: by_node(tree, &homes),
             all_homes: self::homes(tree, one, one.processors.count().into()),
             more_homes: more_homes(tree, one, &homes),
