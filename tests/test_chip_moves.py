@@ -134,3 +134,47 @@ def test_what_is_in_common_is_there_where_others_of_the_partition_are(told: Told
 def test_farther_costs_more() -> None:
     """Of two books a thread that comes from the other one pays for the longer way."""
     assert beyond(reload_share, cores=48, partitions=6) > beyond(reload_share, cores=24)
+
+
+TILES = """
+[machine]
+model = "ibm-z196"
+[run]
+warmup = "200 ms"
+duration = "400 ms"
+seed = 1
+[[partition]]
+name = "zvm"
+processors = {{ mode = "dedicated", cores = 32, type = "ifl" }}
+memory = "200 GiB"
+guest = {{ os = "zvm", polarization = "{pol}", smt = "off", unparking = "large" }}
+[partition.workload]
+kind = "idle"
+[partition.workload.profile]
+base = "compute"
+working_set = "7 MiB"
+working_set_touches = 0.005
+footprint = "{footprint}"
+sharing = 0.0
+why = "a test: a walk over pages"
+[[partition.virtual_machine]]
+name = "guest"
+count = 40
+cpus = 2
+memory = "1 GiB"
+workload = {{ kind = "users", count = 2, think = "800 us", instructions = 2_000_000 }}
+"""
+
+
+@pytest.mark.parametrize("told", ["run", "solve"])
+def test_virtual_machines_that_go_to_any_processor_pay_more_than_those_kept_near(told: str) -> None:
+    """In horizontal polarization z/VM knows nothing of chips and books."""
+
+    def reloads(pol: str, footprint: str) -> float:
+        scenario = Scenario.from_toml(TILES.format(pol=pol, footprint=footprint))
+        return figure(getattr(scenario, told)().metrics, "cores_reload")
+
+    more = {
+        pol: reloads(pol, "7 MiB") - reloads(pol, "1536 KiB") for pol in ("horizontal", "vertical")
+    }
+    assert more["horizontal"] > more["vertical"] > 0.0

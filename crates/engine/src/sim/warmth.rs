@@ -98,6 +98,13 @@ impl<S: System> World<S> {
         let (emptied, first, smt) = (v.emptied, v.first_thread, v.smt);
         let (to, left_at) = (self.at.cores[core].chip, self.unfetched[first].1 as f64);
         let from = v.last_core.map_or(to, |last| self.at.cores[last].chip);
+        if from == to && !emptied {
+            // What it has not fetched yet, it still has to: nothing else hangs on the core.
+            let mut threads = (0..smt).map(|thread| first.plus(thread.into()));
+            let fetches = threads.any(|at| self.unfetched[at].0.is_some());
+            self.at.cores[core].fetches = fetches;
+            return;
+        }
         let (tree, now) = (&self.at.tree, self.now as f64);
         let ages = |chip| self.table.occupancy.ages.turnovers(tree, chip);
         // Each line that comes in hits any line with equal chance.
