@@ -3,8 +3,8 @@
 //!
 //! On a chip, or node, that it was not on last it is missing in their cache, but for what is left
 //! there of the time before it was elsewhere. It lies in the cache of the one it left, as far as
-//! others have not displaced it there since. Each hit that the thread would have there waits for the
-//! line from where it lies instead, until its lines have all been touched once. Who stays loses
+//! others have not displaced it there since. Each hit that the thread would have there waits for
+//! the line from where it lies instead, until its lines have all been touched once. Who stays loses
 //! nothing: how caches are shared the misses hold already, and so they do where any processor takes
 //! up work (`roaming`).
 

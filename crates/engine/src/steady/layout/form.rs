@@ -105,8 +105,7 @@ pub(in crate::steady) struct Form {
 impl Form {
     /// Of a partition on a machine.
     pub fn of(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Self, SolveFault> {
-        let machine = &spec.machine;
-        let host = Threads::of(spec, tree, one);
+        let (machine, host) = (&spec.machine, Threads::of(spec, tree, one));
         let unknown = |what: &str| SolveFault::Unknown {
             partition: one.name.clone(),
             what: what.into(),
