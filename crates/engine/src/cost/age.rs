@@ -242,6 +242,15 @@ impl Ages {
         }
     }
 
+    /// Times in which as many lines come into the caches of a chip and of its node as they hold:
+    /// the ages of their lines. None where there is no such cache [ns].
+    pub fn turnovers(&self, tree: &Topology, chip: ChipId) -> [Option<f64>; 2] {
+        [CacheScope::Chip, CacheScope::Node].map(|scope| {
+            let level = self.levels.iter().rposition(|of| of.scope == scope);
+            level.map(|level| self.of(level, tree, chip))
+        })
+    }
+
     /// Sets the age in all instances of a level [ns].
     pub fn set(&mut self, level: usize, ns: f64) {
         self.levels[level].ages.fill(ns);

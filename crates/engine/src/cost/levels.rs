@@ -20,6 +20,8 @@ pub(super) struct Levels {
     pub private_bytes: f64,
     /// Index of that level.
     pub private: usize,
+    /// What a thread finds up to each [bytes].
+    pub found: [Found; MAX_CACHES],
     /// Communication misses per instruction.
     pub communication: f64,
     /// Misses of the last level that another instance of it serves: work that roams was there last.
@@ -39,6 +41,7 @@ impl Levels {
             copies: private.copies,
             private_bytes: private.bytes,
             private: private.count.saturating_sub(1),
+            found: [Found::all(private.bytes); MAX_CACHES],
             communication: 0.0,
             roamed: 0.0,
         };
@@ -56,6 +59,7 @@ impl Levels {
             let found = finds.map(|bytes| fixed::inside(inside, cache, bytes));
             levels.misses[level] = alone * fixed.working.misses(found);
             levels.copies[level] = fixed.working.copies(found);
+            levels.found[level] = found;
             (inside, roaming) = (found.own, found.roaming);
             if level == 0 {
                 levels.private = level;

@@ -16,6 +16,7 @@
 
 mod age;
 mod beside;
+mod beyond;
 mod books;
 mod buffers;
 mod class;
@@ -48,6 +49,7 @@ mod walks;
 
 pub use age::{Ages, Working};
 pub use beside::Company;
+pub use beyond::{Beyond, Gone, Outer, Unfetched};
 pub use books::{Book, Books, BOOK_COUNT, BOOK_NAMES};
 pub use class::{Class, ClassId};
 pub use clocks::Clocks;

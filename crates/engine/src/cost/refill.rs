@@ -68,7 +68,7 @@ impl Refill {
 }
 
 /// Distance of the nearest caches in which a partition's common lines lie, from a chip.
-fn nearest_cores(spread: &Spread, tree: &Topology, chip: ChipId) -> Distance {
+pub(super) fn nearest_cores(spread: &Spread, tree: &Topology, chip: ChipId) -> Distance {
     if spread.cores()[chip] >= Refill::BUSY_ENOUGH {
         return Distance::Local;
     }

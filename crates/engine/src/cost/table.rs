@@ -2,6 +2,7 @@
 
 use super::age::Working;
 use super::beside::{Beside, Company};
+use super::beyond::Beyond;
 use super::books::Books;
 use super::class::{Class, ClassId};
 use super::fixed::{working, Fixed};
@@ -48,6 +49,10 @@ pub struct Table {
     classes: Vec<Kept>,
     /// Of the same, what a dispatch needs.
     refills: Vec<Refill>,
+    /// Which partitions have a part of their footprints in caches that cores share.
+    reach: Vec<bool>,
+    /// Of their classes, that part; nothing if none has any.
+    beyonds: Vec<Beyond>,
     epoch: u32,
 }
 
@@ -95,11 +100,13 @@ impl Table {
     pub fn new(machine: &Machine, partitions: &[Partition], spreads: Vec<Spread>) -> Self {
         let tree = Topology::new(machine);
         let (mut rows, mut fixed, mut count) = (Vec::new(), Vec::new(), 0);
+        let mut reach = Vec::new();
         let others: Vec<_> = partitions.iter().flat_map(Partition::others).collect();
         for partition in partitions.iter().chain(&others) {
             let together = together(partition, &tree);
             let of = |threads: u8| Fixed::of(machine, partition, threads.max(1));
             fixed.push((0..=together).map(of).collect());
+            reach.push(Beyond::reaches(machine, partition, together));
             let width = u32::from(together) + 1;
             rows.push(Row {
                 first: count,
@@ -129,6 +136,8 @@ impl Table {
             used: Vec::new(),
             classes: Vec::new(),
             refills: Vec::new(),
+            reach,
+            beyonds: Vec::new(),
             epoch: 1,
         }
     }
@@ -153,6 +162,18 @@ impl Table {
     pub fn refill(&mut self, partitions: &[Partition], id: ClassId) -> &Refill {
         self.rate(partitions, id);
         &self.refills[self.hot[id as usize].at as usize]
+    }
+
+    /// Whether any partition has a part of its footprint in caches that cores share.
+    pub fn reaches_beyond(&self) -> bool {
+        self.reach.contains(&true)
+    }
+
+    /// What a virtual processor that comes to another chip must fetch again in a class.
+    pub fn beyond(&mut self, partitions: &[Partition], id: ClassId) -> Beyond {
+        self.rate(partitions, id);
+        let at = self.hot[id as usize].at as usize;
+        self.beyonds.get(at).copied().unwrap_or_default()
     }
 
     /// Speed of one thread in a class.
@@ -237,12 +258,22 @@ impl Table {
         let others = others.as_deref().map_or(Others::Alike, Others::Each);
         class.set_beside(&place, fixed, others);
         let refill = Refill::of(class, &place);
+        let whose = usize::from(*partition);
+        let beyond = if self.reach[whose] {
+            Beyond::of(&place, fixed)
+        } else {
+            Beyond::default()
+        };
         let rate = Rate {
             ns: class.ns,
             per_ns: 1.0 / class.ns,
         };
         self.classes = classes;
         self.refills[at as usize] = refill;
+        if self.reach[whose] {
+            self.beyonds.resize(self.classes.len(), Beyond::default());
+            self.beyonds[at as usize] = beyond;
+        }
         let hot = &mut self.hot[id as usize];
         (hot.epoch, hot.at, hot.rate) = (self.epoch, at, rate);
         rate

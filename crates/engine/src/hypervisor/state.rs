@@ -124,6 +124,8 @@ pub struct Core {
     pub cold_ns: f64,
     /// Instructions of each thread until that is over, from where it begins.
     pub cold_instructions: f64,
+    /// Whether its runner has lines to fetch that lie in other chips' caches.
+    pub fetches: bool,
 }
 
 /// Who is where on the whole machine.
@@ -263,6 +265,7 @@ fn cores(tree: &Topology) -> ById<CoreId, Core> {
         },
         cold_ns: 0.0,
         cold_instructions: 0.0,
+        fetches: false,
     };
     tree.cores().into_iter().map(core).collect()
 }

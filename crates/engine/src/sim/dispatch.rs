@@ -64,6 +64,10 @@ impl<S: System> World<S> {
         let on = &mut self.at.cores[core];
         on.running = None;
         on.key = Key::NONE;
+        if !self.unfetched.is_empty() {
+            let first = self.vp(vp).first_thread;
+            self.unfetched[first].1 = self.now;
+        }
         let left_clock = self.core_clock(core);
         let v = &mut self.at.vps[vp];
         v.left_clock = left_clock;

@@ -60,9 +60,11 @@ impl<S: System> World<S> {
         for at in self.busy(vp, mask) {
             let own = self.class_of(vp, core, at);
             let warm_ns = self.table.rate(&self.spec.partitions, own).ns;
+            let fetches = self.at.cores[core].fetches;
+            let unfetched = fetches.then(|| &self.unfetched[at].0);
             let thread = &mut self.threads[at];
             thread.own_ns[0] = warm_ns;
-            next = next.min(thread.finishes(start, warm_ns, thread.own_ns[1]));
+            next = next.min(thread.finishes(start, (warm_ns, thread.own_ns[1]), unfetched));
         }
         next
     }
@@ -78,7 +80,7 @@ impl<S: System> World<S> {
         for at in self.busy(vp, stretch.mask) {
             let load = self.load_on(vp, at);
             let before = self.threads[at].instructions;
-            let cold = self.advance_one(at, ran);
+            let cold = self.advance_one(at, core, ran);
             let done = before - self.threads[at].instructions;
             let v = &self.at.vps[vp];
             let waits = v.waits & (1 << (at.index() - v.first_thread.index())) != 0;
@@ -106,9 +108,12 @@ impl<S: System> World<S> {
     }
 
     /// Moves a thread on; the time that went into refilling caches [ns].
-    fn advance_one(&mut self, at: ThreadId, ran: f64) -> f64 {
+    fn advance_one(&mut self, at: ThreadId, core: CoreId, ran: f64) -> f64 {
         let thread = &mut self.threads[at];
         let [warm_ns, extra_ns] = thread.own_ns;
+        if self.at.cores[core].fetches {
+            return thread.go_on(&mut self.unfetched[at].0, ran, (warm_ns, extra_ns));
+        }
         let (mut warm_ran, mut cold) = (ran, 0.0);
         if thread.cold_instructions > 0.0 {
             let slow = (ran / (warm_ns + extra_ns)).min(thread.cold_instructions);

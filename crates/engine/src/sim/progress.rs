@@ -3,7 +3,7 @@
 use super::event::CORES;
 use super::system::{Stretch, System};
 use super::world::{Task, Thread, World};
-use crate::cost::Book;
+use crate::cost::{Book, Unfetched};
 use crate::ids::{CoreId, VpId};
 use crate::kernel::{real, whole, Key, Time, When};
 use crate::spec::Accounting;
@@ -77,12 +77,18 @@ impl<S: System> World<S> {
     fn advance(&mut self, vp: VpId, core: CoreId, mask: u8, ran: f64) -> f64 {
         let on = &self.at.cores[core];
         let (per_ns, warm_ns, extra_ns) = (on.rate.per_ns, on.rate.ns, on.cold_ns);
+        let fetches = on.fetches;
         let (first, _) = self.threads_of(vp);
         let mut cold = 0.0;
         let mut bits = mask;
         while bits != 0 {
-            let thread = &mut self.threads[first.plus(bits.trailing_zeros() as usize)];
+            let at = first.plus(bits.trailing_zeros() as usize);
+            let thread = &mut self.threads[at];
             bits &= bits - 1;
+            if fetches {
+                cold += thread.go_on(&mut self.unfetched[at].0, ran, (warm_ns, extra_ns));
+                continue;
+            }
             let mut warm_ran = ran;
             if thread.cold_instructions > 0.0 {
                 let slow = (ran / (warm_ns + extra_ns)).min(thread.cold_instructions);
@@ -170,14 +176,15 @@ impl<S: System> World<S> {
     fn finish_times(&mut self, vp: VpId, core: CoreId, mask: u8) -> When {
         let on = &self.at.cores[core];
         let start = on.stall_until.max(When::at(self.now));
-        let (warm_ns, extra_ns) = (on.rate.ns, on.cold_ns);
+        let (warm_ns, extra_ns, fetches) = (on.rate.ns, on.cold_ns, on.fetches);
         let (first, _) = self.threads_of(vp);
         let mut next = When::NEVER;
         let mut bits = mask;
         while bits != 0 {
-            let thread = &mut self.threads[first.plus(bits.trailing_zeros() as usize)];
+            let at = first.plus(bits.trailing_zeros() as usize);
             bits &= bits - 1;
-            next = next.min(thread.finishes(start, warm_ns, extra_ns));
+            let unfetched = fetches.then(|| &self.unfetched[at].0);
+            next = next.min(self.threads[at].finishes(start, (warm_ns, extra_ns), unfetched));
         }
         next
     }
@@ -187,13 +194,36 @@ impl Thread {
     /// Sets when its burst ends, which goes on at `start` with instructions of such times [ns];
     /// that, or the end of its time slice.
     #[inline]
-    pub fn finishes(&mut self, start: When, warm_ns: f64, extra_ns: f64) -> When {
+    pub fn finishes(
+        &mut self,
+        start: When,
+        (warm_ns, extra_ns): (f64, f64),
+        unfetched: Option<&Unfetched>,
+    ) -> When {
         debug_assert!(self.task != Task::None);
         let left = self.instructions.max(0.0);
-        let cold_ns = left.min(self.cold_instructions) * extra_ns;
+        let mut cold_ns = left.min(self.cold_instructions) * extra_ns;
+        if let Some(unfetched) = unfetched {
+            cold_ns += unfetched.longer_ns(left);
+        }
         let ns = left * warm_ns + cold_ns + self.extra_ns;
         // To the nearest nanosecond; what rounding leaves over is no work.
         self.done_at = start + whole(ns + 0.5);
         self.done_at.min(self.rotate_at)
+    }
+
+    /// Moves on by `ran` ns of instructions of such times [ns], some of which fetch what other
+    /// chips' caches hold; how much of the time went into missing lines [ns].
+    #[inline(never)]
+    pub fn go_on(
+        &mut self,
+        unfetched: &mut Unfetched,
+        ran: f64,
+        (warm_ns, extra_ns): (f64, f64),
+    ) -> f64 {
+        let own = (&mut self.cold_instructions, extra_ns);
+        let (done, cold) = unfetched.go_on(ran, warm_ns, own);
+        self.instructions -= done;
+        cold
     }
 }

@@ -7,7 +7,7 @@
 use super::load::Cold;
 use super::system::System;
 use super::world::World;
-use crate::cost::Refill;
+use crate::cost::{Refill, Unfetched};
 use crate::ids::{CoreId, LoadId, ThreadId, VpId};
 use crate::machine::Distance;
 
@@ -18,7 +18,7 @@ impl<S: System> World<S> {
         let threads = self.threads_together(vp, core).max(1);
         let id = self.at.cores[core].first_class + u32::from(threads);
         let refill = *self.table.refill(&self.spec.partitions, id);
-        let cold = if std::mem::take(&mut self.at.vps[vp].emptied) {
+        let cold = if self.at.vps[vp].emptied {
             Cold::default()
         } else {
             self.cold(vp, core, &refill, threads)
@@ -26,12 +26,16 @@ impl<S: System> World<S> {
         if self.at.cores[core].mixed {
             self.chill_loads(vp, core, threads);
         }
+        if !self.unfetched.is_empty() {
+            self.come_to_chip(vp, core, threads);
+        }
         let v = &mut self.at.vps[vp];
         let on = &mut self.at.cores[core];
         on.warm_for = Some(v.partition);
         (on.cold_ns, on.cold_instructions) = (cold.ns, cold.instructions);
         let mixed = on.mixed;
         v.last_core = Some(core);
+        v.emptied = false;
         v.warm = v.mask;
         let (cold, first) = (on.cold_instructions, v.first_thread);
         let mut bits = v.mask;
@@ -83,6 +87,57 @@ impl<S: System> World<S> {
             colds.push(self.cold(vp, core, &refill, threads));
         }
         self.colds[core] = colds;
+    }
+
+    /// What the threads of a virtual processor that comes to a core must fetch of what caches that
+    /// cores share hold for them. Where it runs first all is taken to be there. Apart, as most have
+    /// nothing there.
+    #[inline(never)]
+    fn come_to_chip(&mut self, vp: VpId, core: CoreId, threads: u8) {
+        let v = self.vp(vp);
+        let (emptied, first, smt) = (v.emptied, v.first_thread, v.smt);
+        let (to, left_at) = (self.at.cores[core].chip, self.unfetched[first].1 as f64);
+        let from = v.last_core.map_or(to, |last| self.at.cores[last].chip);
+        if from == to && !emptied {
+            // What it has not fetched yet, it still has to: nothing else hangs on the core.
+            let mut threads = (0..smt).map(|thread| first.plus(thread.into()));
+            let fetches = threads.any(|at| self.unfetched[at].0.is_some());
+            self.at.cores[core].fetches = fetches;
+            return;
+        }
+        let (tree, now) = (&self.at.tree, self.now as f64);
+        let ages = |chip| self.table.occupancy.ages.turnovers(tree, chip);
+        // Each line that comes in hits any line with equal chance.
+        let kept = |turnover: Option<f64>, since: f64| {
+            turnover.map_or(0.0, |turnover| ((since - now) / turnover).exp())
+        };
+        let (here, distance) = (ages(to), tree.distance(from, to));
+        let displaced = ages(from).map(|turnover| 1.0 - kept(turnover, left_at));
+        let places = [
+            [from.index(), to.index()],
+            [from, to].map(|chip| tree.node_of(chip).index()),
+        ];
+        let mut fetches = false;
+        for at in (0..smt).map(|thread| first.plus(thread.into())) {
+            let load = self.load_on(vp, at);
+            let id = self.table.id(load.into(), to, threads);
+            let beyond = self.table.beyond(&self.spec.partitions, id);
+            let (unfetched, _) = &mut self.unfetched[at];
+            if emptied {
+                *unfetched = Unfetched::default();
+                continue;
+            }
+            for (level, gone) in beyond.gone(distance, displaced).into_iter().enumerate() {
+                let outer = &beyond.levels[level];
+                let [from, to] = places[level];
+                let missing = outer.missing_beside_others(gone);
+                unfetched.come((level, outer), (from, left_at), to, missing, |since| {
+                    kept(here[level], since)
+                });
+            }
+            fetches |= unfetched.is_some();
+        }
+        self.at.cores[core].fetches = fetches;
     }
 
     /// A thread's first work on a core that several loads share refills what its load has there.

@@ -6,7 +6,7 @@ use super::interrupting::Interrupting;
 use super::load::{self, stream, Cold, LoadState};
 use super::meters::Meters;
 use super::system::System;
-use crate::cost::{core_per_ns, Spread, Table};
+use crate::cost::{core_per_ns, Spread, Table, Unfetched};
 use crate::guest::workload::{JobId, JobTable};
 use crate::guest::{memory, Cpu, Filling, Gang, RunQueues, Scheduler};
 use crate::hypervisor::policies::in_effect;
@@ -112,6 +112,9 @@ pub struct World<S: System> {
     pub colds: ById<CoreId, Vec<Cold>>,
     /// Threads of all virtual processors.
     pub threads: ById<ThreadId, Thread>,
+    /// What they have not fetched yet of what caches that cores share hold for them, and since when
+    /// their virtual processor is off its core [ns]; nothing if that is nothing for all.
+    pub unfetched: ById<ThreadId, (Unfetched, u64)>,
     /// Work that is inside, by id.
     pub jobs: JobTable,
     /// Interrupts of devices.
@@ -177,6 +180,10 @@ impl<S: System> World<S> {
             window_end: 0,
             windows: 0,
             threads: ById::of(Thread::idle(), threads),
+            unfetched: ById::of(
+                Default::default(),
+                if table.reaches_beyond() { threads } else { 0 },
+            ),
             has_strangers: at.tree.siblings > 1 && table.has_kinds(),
             table,
             guests,

@@ -3,7 +3,7 @@
 
 use super::looks::Looks;
 use super::segment::{Owner, Segment};
-use crate::cost::Surroundings;
+use crate::cost::{Beyond, Surroundings};
 use crate::spec::{CpLocks, Machine, Profile, Zvm};
 
 /// Where a line lies that several processors write, as seen from a chip.
@@ -43,6 +43,8 @@ pub struct Near {
     pub lines: f64,
     /// That part.
     pub own: f64,
+    /// What it has beyond, in caches that cores share.
+    pub beyond: Beyond,
     /// What a dispatch costs, and its time [ns].
     pub dispatch: (Segment, f64),
 }
@@ -65,6 +67,7 @@ impl Near {
             lines: footprint.min(around.private_lines),
             own: 1.0 - profile.footprint_common,
             others: [0.0; 3],
+            beyond: Beyond::default(),
             dispatch: Default::default(),
             around,
         }

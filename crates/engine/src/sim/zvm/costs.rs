@@ -85,8 +85,10 @@ impl Cp {
     fn work_out(&mut self, chip: ChipId, partition: PartitionId, table: &mut Table, spec: &Spec) {
         let around = table.surroundings(&spec.partitions, partition.into(), chip);
         let profile = &spec.partitions[partition.index()].profile;
+        let class = table.id(partition.into(), chip, 1);
         self.near[chip] = Near {
             others: self.others_from(chip),
+            beyond: table.beyond(&spec.partitions, class),
             ..Near::of(around, profile, &spec.machine, &self.spec.locks)
         };
     }

@@ -2,6 +2,7 @@
 
 use super::seek::{Looked, MASTER};
 use super::state::{Cp, Doing, Mode};
+use crate::cost::Unfetched;
 use crate::guest::zvm::ids::{LpId, VcpuId, VectorId};
 use crate::guest::zvm::segment::Owner;
 use crate::guest::zvm::vectors::Waiting;
@@ -152,6 +153,9 @@ impl World<Partitions> {
             let v = &mut self.at.vps[vp];
             v.emptied = v.core.is_none();
             self.threads[at].cold_instructions = 0.0;
+            if !self.unfetched.is_empty() {
+                self.unfetched[at].0 = Unfetched::default();
+            }
         }
         self.put_segment(partition, lp, until);
     }

@@ -1,7 +1,7 @@
 //! Progress of virtual processors: whose the time is, and under which book.
 
 use super::state::{Cp, Doing};
-use crate::cost::Book;
+use crate::cost::{Book, Unfetched};
 use crate::guest::zvm::ids::LpId;
 use crate::guest::zvm::segment::{Owner, OWNERS};
 use crate::hypervisor::Vp;
@@ -70,13 +70,18 @@ impl World<Partitions> {
             share: 1.0,
         };
         let mut done = Advance::default();
-        if is_one(mask) {
+        if is_one(mask) && !on.fetches {
             // The usual case, for which no share has to be multiplied in.
-            let thread = &mut self.threads[place.at];
+            let thread = (&mut self.threads[place.at], None);
             cp.advance(lp, thread, speed, ran, &mut done);
         } else {
             let all = Span::new(v.first_thread.index(), usize::from(v.smt));
-            done = cp.advance_all(v, self.threads.slice_mut(all), speed, ran);
+            let unfetched = if on.fetches {
+                self.unfetched.slice_mut(all)
+            } else {
+                &mut []
+            };
+            done = cp.advance_all(v, (self.threads.slice_mut(all), unfetched), speed, ran);
         }
         if done.cold > 0.0 {
             let meter = &mut self.meters.partitions[v.partition];
@@ -129,7 +134,13 @@ fn is_one(mask: u8) -> bool {
 impl Cp {
     /// Moves several busy threads of a logical core on by `ran` ns, an equal share each.
     #[inline(never)]
-    fn advance_all(&mut self, v: &Vp, threads: &mut [Thread], speed: Speed, ran: f64) -> Advance {
+    fn advance_all(
+        &mut self,
+        v: &Vp,
+        (threads, unfetched): (&mut [Thread], &mut [(Unfetched, u64)]),
+        speed: Speed,
+        ran: f64,
+    ) -> Advance {
         let mut all = Advance::default();
         let lps = lps_of(v);
         let speed = Speed {
@@ -140,7 +151,9 @@ impl Cp {
         while bits != 0 {
             let number = bits.trailing_zeros() as usize;
             bits &= bits - 1;
-            self.advance(lps.at(number), &mut threads[number], speed, ran, &mut all);
+            let missing = unfetched.get_mut(number).map(|(of, _)| of);
+            let thread = (&mut threads[number], missing);
+            self.advance(lps.at(number), thread, speed, ran, &mut all);
         }
         all
     }
@@ -150,7 +163,7 @@ impl Cp {
     fn advance(
         &mut self,
         lp: LpId,
-        thread: &mut Thread,
+        (thread, unfetched): (&mut Thread, Option<&mut Unfetched>),
         speed: Speed,
         ran: f64,
         all: &mut Advance,
@@ -167,7 +180,11 @@ impl Cp {
             self.beside[speed.chip].add_part(extra, part, speed.share);
         }
         let of_class = ran - beside;
-        all.cold += speed.execute(thread, of_class) * speed.share;
+        all.cold += speed.share
+            * match unfetched {
+                None => speed.execute(thread, of_class),
+                Some(of) => thread.go_on(of, of_class, (speed.warm_ns, speed.cold_ns)),
+            };
         for (owner, part) in of.shares.into_iter().enumerate() {
             owners[owner] = (owners[owner] + of_class * part) * speed.share;
             self.meter.owners[owner] += owners[owner];

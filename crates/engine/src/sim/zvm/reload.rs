@@ -63,6 +63,40 @@ impl Cp {
             .sum();
         let each = if lost > 0.0 { all / lost } else { 0.0 };
         self.vcpus[vcpu].cold = (lost * near.lines, each);
+        self.come_to_chip(vcpu, lp);
+    }
+
+    /// The same of what caches that cores share hold for it, of which some may be missing still.
+    fn come_to_chip(&mut self, vcpu: VcpuId, lp: LpId) {
+        let Some(mut unfetched) = self.vcpus[vcpu].unfetched.take() else {
+            return;
+        };
+        let (v, Near { around, beyond, .. }) = (&self.vcpus[vcpu], self.near(lp));
+        if v.left.warm {
+            let vm = &self.vms[v.vm];
+            let place = |of: LpId| {
+                let place = &self.lps[of].place;
+                [place.chip.index(), place.node.index()]
+            };
+            let (from, to, last) = (place(v.left.lp), place(lp), place(vm.left.lp));
+            let (there, here) = (self.clocks(v.left.lp), self.clocks(lp));
+            let turnovers = [around.chip_turnover_ns, around.node_turnover_ns];
+            let gone = |at: usize, ns: f64| displaced(ns, turnovers[at]);
+            let since = |at: usize| gone(at, there[at + 1] - v.left.clocks[at + 1]);
+            let distance = self.lps[v.left.lp].place.distance(&self.lps[lp].place);
+            let all = beyond.gone(distance, [since(0), since(1)]);
+            for (at, outer) in beyond.levels.iter().enumerate() {
+                // What its machine has in common is where the last of it was.
+                let beside = vm.cpus.len() > 1 && vm.left.warm && last[at] == to[at];
+                let common = if beside { (0.0, 0.0) } else { all[at] };
+                let missing = outer.missing(all[at], common);
+                let last = (from[at], v.left.clocks[at + 1]);
+                unfetched.come((at, outer), last, to[at], missing, |since| {
+                    1.0 - gone(at, here[at + 1] - since)
+                });
+            }
+        }
+        self.vcpus[vcpu].unfetched = Some(unfetched);
     }
 
     /// Share of what was left somewhere that is gone as seen from a logical processor, and what
@@ -102,6 +136,9 @@ impl Vcpu {
     /// Fetches again what the guest's instructions of a segment touch of what is cold.
     #[inline]
     pub fn refill(&mut self, guest: f64, near: &Near, into: &mut Segment) {
+        if let Some(unfetched) = &mut self.unfetched {
+            into.reload(unfetched.fetch(guest));
+        }
         let (lines, each) = &mut self.cold;
         if *lines <= 0.0 {
             return;

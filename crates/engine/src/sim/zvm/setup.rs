@@ -10,6 +10,7 @@ use super::pool::{InPool, Pool};
 use super::port::Port;
 use super::served::{answers, Served};
 use super::state::{Cp, CpMeter, Doing, Left, Lp, Mode, Place, Task, Vcpu, Vm, Web};
+use crate::cost::Beyond;
 use crate::devices::memory::PAGE_BYTES;
 use crate::devices::{Pager, Switch};
 use crate::guest::zvm::ids::{ConnectionId, LpId, PoolId, SwitchId, VcpuId, VectorId, VmId};
@@ -44,8 +45,10 @@ impl Cp {
         );
         let lps: ById<LpId, Lp> = places.into_iter().map(Lp::new).collect();
         let (vms, mut vcpus) = machines(&spec, lps.len(), all.warmup_ns);
+        let reaches = Beyond::reaches(&all.machine, partition, smt);
         for v in &mut vcpus {
             v.vector = vectors.of(v.left.lp);
+            v.unfetched = reaches.then(Box::default);
         }
         Some(Box::new(Self {
             ports: ports(&spec, &state.tree, &chips, &partition.workload),
@@ -200,6 +203,7 @@ impl Vcpu {
             pledged_ns: 0.0,
             in_pool: InPool::default(),
             cold: (0.0, 0.0),
+            unfetched: None,
             needs_master: false,
             daemons: 0,
         }

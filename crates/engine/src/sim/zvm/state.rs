@@ -9,6 +9,7 @@ use super::pool::{InPool, Pool};
 use super::port::Port;
 use super::sending::Sending;
 use super::served::{Request, Served};
+use crate::cost::Unfetched;
 use crate::devices::{Done, Pager, Started};
 use crate::guest::zvm::ids::{ConnectionId, LpId, PoolId, SwitchId, VcpuId, VectorId, VmId};
 use crate::guest::zvm::locks::Readied;
@@ -153,6 +154,9 @@ pub struct Vcpu {
     pub readied: Readied,
     /// Lines that it still has to fetch again, and what each costs beyond a line held [ns].
     pub cold: (f64, f64),
+    /// What it has not fetched yet of what caches that cores share hold for it; none where that is
+    /// nothing.
+    pub unfetched: Option<Box<Unfetched>>,
     /// Page read that it has not paid for yet.
     pub started: Option<Started>,
     /// The file that it is sending.

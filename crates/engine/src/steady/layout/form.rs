@@ -1,6 +1,6 @@
 //! A partition as the solver sees it, with all that no load changes.
 
-use crate::cost::{working, Fixed, Spread, Working};
+use crate::cost::{working, Beyond, Fixed, Spread, Working};
 use crate::guest::memory;
 use crate::ids::{ById, ChipId, MemoryId, NodeId};
 use crate::machine::Topology;
@@ -41,6 +41,8 @@ pub(in crate::steady) struct Form {
     pub working: Working,
     /// By busy threads of a core.
     pub fixed: Vec<Fixed>,
+    /// Whether it has a part of its footprint in caches that cores share.
+    pub reaches: bool,
     /// Chips of its homes, or of its own cores, with the share of its virtual processors there.
     pub homes: Vec<(ChipId, f64)>,
     /// Its other home chips on their nodes, which are those of none of its virtual processors.
@@ -103,8 +105,7 @@ pub(in crate::steady) struct Form {
 impl Form {
     /// Of a partition on a machine.
     pub fn of(spec: &Spec, tree: &Topology, one: &Partition) -> Result<Self, SolveFault> {
-        let machine = &spec.machine;
-        let host = Threads::of(spec, tree, one);
+        let (machine, host) = (&spec.machine, Threads::of(spec, tree, one));
         let unknown = |what: &str| SolveFault::Unknown {
             partition: one.name.clone(),
             what: what.into(),
@@ -149,6 +150,7 @@ impl Form {
             spread: Spread::new(tree, reads),
             working: working(machine, one),
             fixed: fixed(machine, tree, one),
+            reaches: Beyond::reaches(machine, one, one.smt.max(tree.siblings as u8)),
             homes_by_node: by_node(tree, &homes),
             all_homes: self::homes(tree, one, one.processors.count().into()),
             more_homes: more_homes(tree, one, &homes),

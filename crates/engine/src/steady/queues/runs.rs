@@ -72,6 +72,11 @@ impl Runs {
         }
     }
 
+    /// Instructions that it adds to those of a mean run.
+    pub fn mean(&self) -> f64 {
+        self.part * self.instructions
+    }
+
     /// Instructions of a mean run while lines are refilled that are missing for so many, each of
     /// which takes so many times as long as one does on the mean.
     pub fn refilled(self, cold: f64, slower: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! What dispatches cost: the hypervisor's time, and caches that a virtual processor finds cold.
 
-use crate::cost::Refill;
+use crate::cost::{Beyond, Refill};
 use crate::ids::{ChipId, NodeId};
 use crate::spec::{Guest, Policy};
 use crate::steady::layout::form::Form;
@@ -196,7 +196,46 @@ impl State {
         };
         let displaced = self.with_next(whole, form, displaced, &refill);
         let (moved, displaced) = self.with_thrown(at, (moved, displaced), &refill);
-        moved * cold_ns(1.0, own_ns) + (1.0 - moved) * cold_ns(displaced, refill.own_ns[0])
+        let beyond_ns = if form.reaches && self.caches != Caches::Warm {
+            let came = [from[1], from[2]].map(|share| moved * share);
+            let run = runs.iter().map(Runs::mean).sum();
+            self.beyond_ns((at, form), (sites, index), (whole, run), came)
+        } else {
+            0.0
+        };
+        beyond_ns
+            + moved * cold_ns(1.0, own_ns)
+            + (1.0 - moved) * cold_ns(displaced, refill.own_ns[0])
+    }
+
+    /// What a thread that comes to a site for a run of so many instructions fetches of what caches
+    /// that cores share hold for it [ns]; it was near before, or far, with such chances.
+    fn beyond_ns(
+        &self,
+        (at, form): (usize, &Form),
+        (sites, index): (&[Site], usize),
+        (whole, run): (usize, f64),
+        came: [f64; 2],
+    ) -> f64 {
+        let moves: f64 = came.iter().sum();
+        if moves <= 0.0 {
+            return 0.0;
+        }
+        let chip = ChipId::new(sites[index].chip);
+        let [on_ns, off_ns] = on_and_off(&self.doing[whole], form);
+        // Of times that end by chance, what lines that come in are before the end of.
+        let gone = |ns: f64, turnover: Option<f64>| {
+            turnover.map_or(1.0, |turnover| {
+                1.0 / (1.0 + turnover / ns.clamp(1e-9, 1e18))
+            })
+        };
+        let turnovers = self.occupancy.ages.turnovers(&self.tree, chip);
+        let displaced = turnovers.map(|turnover| gone(off_ns, turnover));
+        let back = comes_back(sites, index);
+        let kept =
+            turnovers.map(|turnover| back * (1.0 - gone((on_ns + off_ns) / moves, turnover)));
+        let beyond = Beyond::of(&self.place_of((at, form), chip, 1), &form.fixed[1]);
+        beyond.mean_ns(run, came, displaced, kept)
     }
 
     /// Share of those that come to a chip that come to another core than before: such a share comes
@@ -374,6 +413,16 @@ impl Doing {
     fn joins(&self) -> f64 {
         1.0 - self.load.wakes_per_ns / self.load.bursts_per_ns.max(1e-18)
     }
+}
+
+/// Chance that one that comes to a site from another was there before that other: where it goes to
+/// next hangs on how much is done there, and not on where it was.
+fn comes_back(sites: &[Site], index: usize) -> f64 {
+    let here = sites[index].share;
+    let others = sites.iter().enumerate().filter(|(at, _)| *at != index);
+    let back = |(_, of): (usize, &Site)| of.share * here / (1.0 - of.share).max(here).max(1e-12);
+    let all: f64 = others.map(back).sum();
+    (all / (1.0 - here).max(1e-12)).min(1.0)
 }
 
 /// Part of the windows in which a partition that keeps so many cores busy has its common lines in

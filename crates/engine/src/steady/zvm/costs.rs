@@ -2,7 +2,7 @@
 //! put on a logical processor, looking for work, signals, and lines found cold. The segments are
 //! those of a simulation, at the mean of the processors that take part.
 
-use crate::cost::{Place, Surroundings};
+use crate::cost::{Beyond, Place, Surroundings};
 use crate::guest::zvm::cold::{displaced, each_ns};
 use crate::guest::zvm::locks::Readied;
 use crate::guest::zvm::segment::{Owner, Segment};
@@ -85,7 +85,10 @@ impl State {
             };
             let around = Surroundings::of(&place, &classes(&doing.sites, site)[1]);
             let (profile, locks) = (&form.partition.profile, &guests.zvm.locks);
-            let near = Near::of(around, profile, &self.machine, locks);
+            let mut near = Near::of(around, profile, &self.machine, locks);
+            if form.reaches {
+                near.beyond = Beyond::of(&place, &form.fixed[1]);
+            }
             costs.add(
                 (site.share, ChipId::new(site.chip), near),
                 vectors,
@@ -185,6 +188,20 @@ impl CpCosts {
             let fetched = |lost: f64| touched * (1.0 - (-lost * near.lines / touched).exp());
             let mut cold = Segment::default();
             cold.reload(stays * fetched(kept) * own + (1.0 - stays) * fetched(1.0) * moved);
+            let displaced_there = [
+                displaced(worked * share, around.chip_turnover_ns),
+                displaced(worked * node, around.node_turnover_ns),
+            ];
+            // In horizontal polarization any processor that idles takes it.
+            let came = if guests.zvm.vertical {
+                by
+            } else {
+                [*share, node - share, 1.0 - node]
+            };
+            let came = came.map(|share| (1.0 - stays) * share);
+            let (beyond, run) = (&near.beyond, comes.guest);
+            let chances = [came[1], came[2]];
+            cold.reload(beyond.mean_ns(run, chances, displaced_there, [0.0; 2]));
             all.repeat(&cold, *share);
         }
         all
