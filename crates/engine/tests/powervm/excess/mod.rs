@@ -155,12 +155,13 @@ fn vertical_polarization() {
 }
 
 /// One that has to wait for its own slice as well, when a slice begins, gets little of what is left
-/// then, and there may be little: a fortieth of a core of .4 in one frame.
+/// then, and there may be little: a tenth of a core of half a core in one frame of 48, where it got
+/// a twenty-fifth while those that are listed first began each slice.
 #[test]
 fn initial_capping() {
     for vertical in [false, true] {
         assert_shared_out_within(
-            0.08,
+            0.2,
             Kind {
                 capping: true,
                 vertical,
