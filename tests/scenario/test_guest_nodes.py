@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from homenode.simulate.explain.explanation import explain
 from homenode.simulate.scenario import Scenario
 
 HEAD = """
@@ -133,3 +134,13 @@ def test_who_hardly_runs_is_hardly_scanned(tmp_path: Path) -> None:
     light = remote('endless = true, busy = "1 ms", rest = "99 ms"')
     assert light == pytest.approx(15 / 16, abs=1e-3)
     assert remote("endless = true") < light - 1 / 32  # One scan more, for half of the time.
+
+
+def test_explain_says_that_a_guest_knows_no_nodes(tmp_path: Path) -> None:
+    many = {"virtual": 64, "count": 64}
+    pins = f", pins = {['0-127'] * 32 + ['128-255'] * 32}".replace("'", '"')
+    told = [
+        explain(layout(kvm, pins=pins, **many).run(out=tmp_path), "vm").paragraph
+        for kvm in ("kvm = {}", "kvm = { numa = true }")
+    ]
+    assert ["show it the nodes and pin" in one for one in told] == [True, False]

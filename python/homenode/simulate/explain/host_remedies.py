@@ -13,6 +13,13 @@ _MUCH_MEMORY_AWAY = 0.05
 
 def _distance(at: Situation) -> str:
     """Memory and processors on different sockets."""
+    if _knows_no_nodes(at):
+        return (
+            "Its guest knows nothing of the host's nodes, so what its threads use lies wherever the"
+            " host has the pages: show it the nodes and pin each virtual processor to one"
+            " (kvm = { numa = true } and pins; in libvirt's words cells, numatune and vcpupin), or"
+            " let it fit beside one."
+        )
     away = at.memory_away_share
     if away > _MUCH_MEMORY_AWAY:
         return (
@@ -24,6 +31,13 @@ def _distance(at: Situation) -> str:
         f"{100 * at.metric('far_share') + 100 * at.metric('near_share'):.0f} % of its core time is"
         " spent away from its home chips: pins or a cpuset beside its memory would keep it there."
     )
+
+
+def _knows_no_nodes(at: Situation) -> bool:
+    """Whether it is a guest of KVM with memory on several nodes that it is not shown."""
+    places = {domain for part in at.spec["memory"] for domain in part["domains"]}
+    on_linux = at.machine["hypervisor"]["policy"] == "linux"
+    return on_linux and at.spec["memory_policy"] == "in-order" and len(places) > 1
 
 
 def _reload(at: Situation) -> str:
